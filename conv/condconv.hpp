@@ -7,8 +7,9 @@
 //     op->Run({.src = x, .experts = bank, .routing = r, .workspace = w,
 //              .workspace_bytes = op->workspace_size(), .bias = b, .dst = y}, stream);
 //
-// Two kernels in one stream: the first writes a filter for each image into the workspace, the
-// second is Convolution<PolicyT>, or what Dispatch<PolicyT> chooses where PolicyT is a Family.
+// Run launches two kernels in one stream: the first writes a filter for each image into the
+// workspace; the second is that of Convolution<PolicyT>, or what Dispatch<PolicyT> chooses where
+// PolicyT is a Family.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@
 
 namespace weft::conv {
 
-// An immutable operator for one problem and number of experts; cheap to copy, safe to share between
-// threads. Holds no memory of its own.
+// An immutable operator for one problem and number of experts. It is cheap to copy, safe to share
+// between threads, and holds no memory of its own.
 template <class PolicyT>
 class CondConv {
   using Policy = typename internal::OperatorFor<PolicyT>::First;
@@ -46,7 +47,7 @@ class CondConv {
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
 
-  // As ConvolutionArguments, with experts, routing weights and a workspace in the place of a
+  // Like ConvolutionArguments, with experts, routing weights and a workspace in the place of a
   // filter. No tensor may overlap the workspace.
   struct Arguments {
     gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
@@ -54,8 +55,8 @@ class CondConv {
     // 16-byte aligned.
     Experts experts;
     gemm::NumbersPointer<float> routing = nullptr;  // [problem.n][experts], any numbers
-    // [experts][problem.k]: the step of an expert's integers, per output channel, in steps of the
-    // mixed filter's, whose step is part of alpha. Null: ones.
+    // [experts][problem.k]: for each expert and output channel, the step of the expert's integers,
+    // as a multiple of the mixed filter's step, which in turn is part of alpha. Null means ones.
     gemm::NumbersPointer<float> expert_scale = nullptr;
     void* workspace = nullptr;         // the mixed filters; 16-byte aligned
     std::int64_t workspace_bytes = 0;  // workspace_size() or more
@@ -68,14 +69,14 @@ class CondConv {
     float gamma = 1.0f;
     float output_scale = 0.0f;
     float zero_point = 0.0f;
-    // No earlier kernel of the stream, unless it ended before the last launch, writes the experts:
-    // they are then fetched while earlier kernels still run.
+    // True promises that no earlier kernel of the stream writes the experts, unless it ended before
+    // the last launch: they are then fetched while earlier kernels still run.
     bool experts_are_constant = false;
     Epilogue epilogue{};
   };
 
-  // Errors as Convolution's (Dispatch's), which `more` are further arguments for; InvalidArgument
-  // also if there are no experts or more than kMostExperts, 32.
+  // Errors are those of Convolution (or Dispatch), whose further arguments are `more`;
+  // InvalidArgument also if there are no experts or more than kMostExperts, 32.
   template <class... More>
   static absl::StatusOr<CondConv> Create(const Problem& problem, std::int64_t experts,
                                          const More&... more) {
@@ -95,22 +96,22 @@ class CondConv {
   std::int64_t dst_size() const { return op_.dst_size(); }
   std::int64_t dst_bytes() const { return op_.dst_bytes(); }
 
-  // Bytes of the workspace: a packed filter for each image.
+  // Bytes of the workspace, which holds a packed filter for each image.
   std::int64_t workspace_size() const { return plan_.workspace_bytes(); }
 
-  // What the mixing pass leaves in the workspace of a run.
+  // The filters that the first kernel of a run leaves in its workspace.
   PackedFilter<FilterLayout, Element, prologues::PerSample> Mixed(const void* workspace) const {
     return {problem().filter(), problem().n, static_cast<const Element*>(workspace)};
   }
 
-  // One line: the mixing, then the convolution.
+  // A description in one line: the mixing, then the convolution.
   std::string Describe() const {
     if (problem().IsEmpty()) return op_.Describe();
     return absl::StrCat(DescribeMixing(plan_), "; then ", op_.Describe());
   }
 
-  // Enqueues both kernels on `stream` and returns; it allocates and synchronises nothing and can be
-  // captured in a CUDA graph. Errors as Convolution::Run's, and CheckMixArguments'.
+  // Enqueues both kernels on `stream` and returns. It allocates and synchronises nothing and can be
+  // captured in a CUDA graph. Errors are those of Convolution::Run and of CheckMixArguments.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
@@ -143,7 +144,7 @@ class CondConv {
   }
 #endif
 
-  // What Run checks before it launches.
+  // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (problem().IsEmpty()) return absl::OkStatus();
     const auto floats = [](const char* field, const float* address, std::int64_t count) {
@@ -210,7 +211,7 @@ class CondConv {
     return launch;
   }
 
-  // The convolution's arguments; its filters are no constant, as the first kernel writes them.
+  // The convolution's arguments. Its filters are not constant, since the first kernel writes them.
   typename Op::Arguments Rest(const Arguments& args) const {
     typename Op::Arguments rest;
     rest.src = args.src;

@@ -1,4 +1,4 @@
-// Convolution<Policy>: an operator.
+// Convolution<Policy>: a convolution as an operator, with the types and the tile of its policy.
 //
 //     using Op = weft::conv::Convolution<MyConv>;  // MyConv: see conv/policy/policy.hpp
 //     absl::StatusOr<Op> op = Op::Create(problem);  // every check that needs no pointer
@@ -26,10 +26,10 @@
 
 namespace weft::conv {
 
-// The tensors and numbers of one run: a Convolution's Arguments. Addresses are GPU addresses for
-// Run and host addresses for RunOnCpu. No tensor may overlap dst, but for a residual that has dst's
-// own layout and address, and elements of its size. A number that no stage of the epilogue reads
-// keeps its default. Policies that differ in their config only share this type.
+// The tensors and numbers of one run, a Convolution's Arguments. Addresses are GPU addresses for
+// Run and host addresses for RunOnCpu. No tensor may overlap dst, except a residual that has dst's
+// layout, address and element size. A number that no stage of the epilogue reads keeps its default.
+// Policies that differ only in their config share this type.
 template <class Element, class Filter, class Epilogue, class SourceFunctor = NoSourceFunctor>
 struct ConvolutionArguments {
   using BiasElement = typename Epilogue::BiasElement;
@@ -42,27 +42,28 @@ struct ConvolutionArguments {
   gemm::ResidualPointer<ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
   float alpha = 1.0f;  // scale of the accumulator, the same for every channel
-  // Or problem.k of them, one per output channel.
+  // Or problem.k scales, one for each output channel.
   gemm::NumbersPointer<float> channel_alpha = nullptr;
   float beta = 1.0f;          // scale of the bias
   float gamma = 1.0f;         // scale of the residual
   float output_scale = 0.0f;  // with an OutputScale stage: the real value of a step of dst
   float zero_point = 0.0f;    // added before the conversion to an 8-bit type
   SourceCorrection source_correction{};  // with a SourceZeroPoint stage: MakeSourceCorrection's
-  // With a FilterZeroPoint stage: problem.k values, one per output channel; and, unless it is
-  // depthwise, the sums that a WindowSums operator (ready_made.hpp) makes of the source,
-  // [n][groups][p][q].
+  // With a FilterZeroPoint stage: problem.k values, one for each output channel, and, unless it is
+  // depthwise, the sums [n][groups][p][q] that a WindowSums operator (ready_made.hpp) makes of the
+  // source.
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
   gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
-  // No earlier kernel of the stream, unless it ended before the last launch, writes the filter: a
-  // kernel of wgmma_sm90 then fetches the first of it while earlier kernels still run.
+  // True promises that no earlier kernel of the stream writes the filter, unless it ended before
+  // the last launch: a wgmma_sm90 kernel then fetches the filter's first k tiles while earlier
+  // kernels run.
   bool filter_is_constant = false;
   Epilogue epilogue{};                   // run-time values of the activations, if they have any
-  typename Filter::Prologue prologue{};  // and of the prologue
-  SourceFunctor source_functor{};        // and of the policy's SourceFunctor
+  typename Filter::Prologue prologue{};  // the same of the prologue
+  SourceFunctor source_functor{};        // the same of the policy's SourceFunctor
 };
 
-// Where an epilogue with a SourceZeroPoint reads.
+// Sets the addresses that an epilogue with a SourceZeroPoint stage reads.
 template <class Output>
 void FillCorrection(const SourceCorrection& table, Output* output) {
   output->correction = table.corrections();
@@ -73,8 +74,8 @@ void FillCorrection(const SourceCorrection& table, Output* output) {
   }
 }
 
-// An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
-// memory of its own and needs no workspace.
+// An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
+// no memory of its own and needs no workspace.
 template <class PolicyT>
 class Convolution {
   static_assert(CheckedPolicy<PolicyT>::kValid);
@@ -93,10 +94,10 @@ class Convolution {
   using ResidualElement = typename Arguments::ResidualElement;
 
   static constexpr ConvFacts Facts() { return FactsOf<PolicyT>(); }
-  static constexpr ConvFacts PlanFacts() { return Facts(); }  // that Planner asks for
+  static constexpr ConvFacts PlanFacts() { return Facts(); }  // what Planner takes
 
-  // InvalidArgument or OutOfRange: a message that names the field, its value and what would be
-  // accepted. Where dst has no elements (n, k, h or w is 0) runs do nothing.
+  // InvalidArgument or OutOfRange, with a message that names the field, its value and what would be
+  // accepted. Where dst has no elements (n, k, h or w is 0), runs do nothing.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
     return Planned(Planner::Make(problem, FactsOf<PolicyT>(), nullptr));
   }
@@ -118,13 +119,13 @@ class Convolution {
 
   const Problem& problem() const { return plan_.problem; }
 
-  // How the work is cut into blocks.
+  // How the work is divided into blocks.
   const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return PolicyT::SrcLayout::Size(problem().src()); }
   std::int64_t dst_size() const { return PolicyT::DstLayout::Size(problem().dst()); }
-  // Of both; half as many where SrcLayout or DstLayout is a PairedInt4.
+  // Bytes of both: half their elements where SrcLayout or DstLayout is a PairedInt4.
   std::int64_t src_bytes() const {
     return weft::internal::BytesOf<typename PolicyT::SrcLayout, Element>(src_size());
   }
@@ -139,15 +140,16 @@ class Convolution {
     return {problem().k, 1, of_group.r, of_group.s};
   }
 
-  // Filters that the prologue's bank must have; 0: any number.
+  // How many filters the prologue's bank must have; 0: any number.
   std::int64_t filters() const { return Prologue::Filters(plan_.batch); }
 
-  // One line: tile, path, grid, shared memory, layouts.
+  // A description in one line: tile, kernel, grid, shared memory, layouts.
   std::string Describe() const { return Planner::Describe(plan_, FactsOf<PolicyT>()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
-  // GPU, if it is too old, or if this program holds no GPU code for PolicyT; Internal if CUDA refuses.
+  // GPU, if it is too old, or if this program holds no GPU code for PolicyT; Internal if CUDA
+  // refuses.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
@@ -174,7 +176,7 @@ class Convolution {
   }
 #endif
 
-  // What Run checks before it launches.
+  // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const;
 
  private:
@@ -187,7 +189,7 @@ class Convolution {
     return Convolution(*plan);
   }
 
-  // Checks the arguments, and calls start(launch).
+  // Checks the arguments, makes the kernel's parameters and calls start(launch).
   template <class StartFunction>
   absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
                      const StartFunction& start) const {
@@ -246,7 +248,7 @@ class Convolution {
         params.padding = PaddingOf(problem(), tma, table.zero_point());
       }
     }
-    // More would delay the source of kernels whose blocks cannot share a multiprocessor.
+    // More would delay the source in kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
     return StartDependent(args, (std::min)(kEarly, params.k_tiles), &params, start);
   }
@@ -293,7 +295,7 @@ class Convolution {
     }
   }
 
-  // early: k tiles of filters that may be fetched before earlier kernels have ended.
+  // early: how many k tiles of the filter may be fetched before earlier kernels have ended.
   template <class Params, class StartFunction>
   absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
                               const StartFunction& start) const {
@@ -325,7 +327,7 @@ class Convolution {
   ConvPlan plan_;
 };
 
-// What an epilogue's Copy stage writes.
+// Describes the tensor that an epilogue's Copy stage writes, for gemm::CheckArguments.
 template <class Epilogue, class Dst>
 gemm::TensorArgument CopyArgument(const Epilogue& epilogue, const TensorExtents& dst) {
   using Layout = typename Epilogue::template CopyLayout<Dst>;
@@ -348,7 +350,7 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
   }
   const TensorExtents dst = Destination(problem(), args.prologue);
   constexpr bool kChoosesLoads = CheckedPolicy<PolicyT>::kNhwc;
-  // TMA wants whole blocks of NCxHWx<32>.
+  // TMA loads whole blocks of NCxHWx<32>.
   constexpr bool kBlocks =
       CheckedPolicy<PolicyT>::kWgmma && !kChoosesLoads && !CheckedPolicy<PolicyT>::kSlidingWindow;
   gemm::TensorArgument operands[5] = {
@@ -386,7 +388,8 @@ inline absl::Status Convolution<PolicyT>::CheckArguments(const Arguments& args) 
       .helper = "WithDstAlignment",
       .least_alignment = sizeof(Output),
       .given = args.dst.given()};
-  // Blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is written.
+  // Residuals in blocked layouts are read by words of 4 channels, by wgmma_sm90 as widely as dst is
+  // written.
   using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
   const gemm::TensorArgument residual = {
       .alignment =

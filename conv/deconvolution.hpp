@@ -1,13 +1,14 @@
-// Deconvolution<PolicyT>: a transposed convolution (ONNX's ConvTranspose, PyTorch's ConvTranspose2d, the
-// gradient of a convolution by its source), in int8 with every epilogue (docs/deconvolution.md).
+// Deconvolution<PolicyT>: a transposed convolution (ONNX's ConvTranspose, PyTorch's
+// ConvTranspose2d, the gradient of a convolution by its source) in int8, with any epilogue
+// (docs/deconvolution.md).
 //
-//     using Op = weft::conv::Deconvolution<MyConv>;  // MyConv::Prologue = weft::prologues::PerPhase
+//     using Op = weft::conv::Deconvolution<MyConv>;  // MyConv::Prologue = prologues::PerPhase
 //     absl::StatusOr<Op> op = Op::Create(problem);   // a DeconvolutionProblem
 //     auto w = PackDeconvolutionFilter<MyConv::FilterLayout>(problem, values);  // [c][k][r][s]
 //     op->Run({.src = x, .filter = w->At(device_pointer), .bias = b, .dst = y}, stream);
 //
-// A launch for each phase of the stride, stride_h * stride_w of them: Convolution<PolicyT>, or what
-// Dispatch<PolicyT> chooses for each where PolicyT is a Family.
+// Run launches a kernel for each phase of the stride, stride_h * stride_w of them: that of
+// Convolution<PolicyT>, or what Dispatch<PolicyT> chooses for the phase where PolicyT is a Family.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@
 
 namespace weft::conv {
 
-// An immutable operator for one problem, safe to share between threads. Holds no GPU memory and
-// needs no workspace.
+// An immutable operator for one problem. It is safe to share between threads, holds no GPU memory
+// and needs no workspace.
 template <class PolicyT>
 class Deconvolution {
   using Policy = typename internal::OperatorFor<PolicyT>::First;
@@ -52,7 +53,7 @@ class Deconvolution {
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
 
-  // As ConvolutionArguments, with src and dst of the DeconvolutionProblem.
+  // Like ConvolutionArguments, with src and dst of the DeconvolutionProblem.
   struct Arguments {
     gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
     Filter filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
@@ -65,8 +66,8 @@ class Deconvolution {
     float gamma = 1.0f;
     float output_scale = 0.0f;
     float zero_point = 0.0f;
-    // With a SourceZeroPoint stage: MakeSourceCorrection's; with a FilterZeroPoint stage as
-    // ConvolutionArguments has them, of the problem's p and q.
+    // What MakeSourceCorrection made, with a SourceZeroPoint stage; the two below it as in
+    // ConvolutionArguments, with a FilterZeroPoint stage, for the problem's p and q.
     DeconvolutionCorrection source_correction{};
     gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
     gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
@@ -74,12 +75,12 @@ class Deconvolution {
     Epilogue epilogue{};
   };
 
-  // InvalidArgument and OutOfRange as for CheckDeconvolution; and what Convolution (Dispatch), which
-  // `more` are further arguments for, says of a phase.
+  // InvalidArgument and OutOfRange as for CheckDeconvolution, and the errors of Convolution (or
+  // Dispatch), whose further arguments are `more`, for each phase.
   template <class... More>
   static absl::StatusOr<Deconvolution> Create(const Problem& problem, const More&... more) {
     if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
-    if constexpr (Epilogue::kHasSums) {  // the phases add to the same ones
+    if constexpr (Epilogue::kHasSums) {  // all phases add to the same sums
       if (absl::Status s = internal::CheckImageSums(problem.p(), problem.q()); !s.ok()) return s;
     }
     Deconvolution made(problem);
@@ -100,25 +101,25 @@ class Deconvolution {
 
   const Problem& problem() const { return problem_; }
 
-  // Each one's convolution, filter and place in the destination.
+  // The phases: for each its convolution, filter part and place in the destination.
   const std::vector<Phase>& phases() const { return phases_; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return Policy::SrcLayout::Size(problem_.src()); }
   std::int64_t dst_size() const { return Policy::DstLayout::Size(problem_.dst()); }
-  // Of dst; half as many where DstLayout is a PairedInt4.
+  // Bytes of dst: half its elements where DstLayout is a PairedInt4.
   std::int64_t dst_bytes() const {
     return weft::internal::BytesOf<typename Policy::DstLayout, Output>(dst_size());
   }
 
-  // One line: the phases, then the convolution of the last of them.
+  // A description in one line: the phases, then the convolution of the last one.
   std::string Describe() const {
     if (problem_.IsEmpty()) return "nothing to do: dst has no elements";
     return absl::StrCat(DescribePhases(phases_), "; the last: ", ops_.back().Describe());
   }
 
-  // Enqueues a kernel for each phase on `stream` and returns; it synchronises nothing, allocates no
-  // GPU memory and can be captured in a CUDA graph. Errors as Convolution::Run's.
+  // Enqueues a kernel for each phase on `stream` and returns. It synchronises nothing, allocates no
+  // GPU memory and can be captured in a CUDA graph. Errors are those of Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
@@ -141,7 +142,7 @@ class Deconvolution {
   }
 #endif
 
-  // What Run checks before it launches.
+  // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (problem_.IsEmpty()) return absl::OkStatus();
     if (args.filter.data() == nullptr) {
@@ -172,8 +173,8 @@ class Deconvolution {
         phases_(PhasesOf(problem)),
         offsets_(PartOffsets<FilterLayout>(PartsOf(problem))) {}
 
-  // run(op, arguments) for each of them, once all phases' arguments are found to be right: a run
-  // that is refused has written nothing.
+  // Calls run(op, arguments) for each phase, after the arguments of all phases were found to be
+  // right: a run that is refused has written nothing.
   template <class RunFunction>
   absl::Status ForEachPhase(const Arguments& args, const RunFunction& run) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
@@ -206,9 +207,9 @@ class Deconvolution {
 
   Problem problem_;
   std::vector<Phase> phases_;
-  std::vector<Op> ops_;                        // theirs
-  std::vector<std::int64_t> offsets_;          // of the filter's parts
-  std::vector<SourceCorrection> corrections_;  // the phases', without their numbers
+  std::vector<Op> ops_;                        // the operator of each phase
+  std::vector<std::int64_t> offsets_;          // bytes from the first part of the filter to each
+  std::vector<SourceCorrection> corrections_;  // each phase's table, without its numbers
 };
 
 }  // namespace weft::conv

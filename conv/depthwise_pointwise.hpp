@@ -1,14 +1,14 @@
-// DepthwisePointwise<PolicyT>: a depthwise convolution and the 1x1 convolution that follows it, as one
-// kernel (docs/depthwise_pointwise.md).
+// DepthwisePointwise<PolicyT>: a depthwise convolution and the 1x1 convolution that follows it, in
+// one kernel (docs/depthwise_pointwise.md).
 //
-//     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // conv/policy/depthwise_pointwise_policy.hpp
+//     using Op = weft::conv::DepthwisePointwise<MyBlock>;  // see depthwise_pointwise_policy.hpp
 //     absl::StatusOr<Op> op = Op::Create(depthwise, 24);   // output channels of the 1x1
 //     op->Run({.src = x, .depthwise = {.filter = d, .bias = e, .alpha = 0.1f},
 //              .filter = w, .bias = b, .dst = y, .alpha = 0.2f}, stream);
 //
-// The result is that of Convolution<DepthwiseHalf<MyBlock>> and then
-// Convolution<PointwiseHalf<MyBlock>>, to the bit; what lies between them stays in shared memory.
-// Dispatch (gemm/dispatch.hpp) chooses among a Family of such policies:
+// The result is bit for bit that of Convolution<DepthwiseHalf<MyBlock>> and then
+// Convolution<PointwiseHalf<MyBlock>>, but the tensor between them stays in shared memory. Dispatch
+// (gemm/dispatch.hpp) chooses among a Family of such policies:
 //
 //     using Op = weft::conv::Dispatch<weft::conv::S8DepthwisePointwise32Family<>>;
 //     absl::StatusOr<Op> op = Op::Create({.depthwise = depthwise, .k = 24});
@@ -28,7 +28,7 @@
 
 namespace weft::conv {
 
-// Of a run, those of the depthwise convolution alone: as ConvolutionArguments.
+// The arguments of a run that belong to the depthwise convolution, as in ConvolutionArguments.
 template <class Epilogue>
 struct DepthwiseHalfArguments {
   // PackDepthwiseFilter of problem.depthwise_filter(); 16-byte aligned.
@@ -39,17 +39,18 @@ struct DepthwiseHalfArguments {
   float beta = 1.0f;
   float output_scale = 0.0f;
   float zero_point = 0.0f;
-  SourceCorrection source_correction{};  // MakeSourceCorrection's, of problem.depthwise
-  // problem.depthwise.k values, with the stage.
+  SourceCorrection source_correction{};  // what MakeSourceCorrection made for problem.depthwise
+  // problem.depthwise.k values, with a FilterZeroPoint stage.
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
   Epilogue epilogue{};
-  // There is none; the shared code asks.
+  // This half has no residual, but code that is shared with other operators asks for one.
   static constexpr const std::int8_t* residual = nullptr;
   static constexpr float gamma = 1.0f;
 };
 
-// As ConvolutionArguments. No tensor may overlap dst, but for a residual that has dst's own layout
-// and address, and elements of its size. Policies that differ in their config only share this type.
+// The arguments of a run, as in ConvolutionArguments. No tensor may overlap dst, except a residual
+// that has dst's layout, address and element size. Policies that differ only in their config share
+// this type.
 template <class Element, class DepthwiseEpilogue, class Epilogue>
 struct DepthwisePointwiseArguments {
   gemm::SourcePointer<Element> src = nullptr;  // problem.depthwise.src() in SrcLayout
@@ -68,7 +69,8 @@ struct DepthwisePointwiseArguments {
   Epilogue epilogue{};
 };
 
-// For gemm::Dispatch: all policies of a family have the same loads and stores.
+// For gemm::Dispatch: there is nothing to say of accesses, as all policies of a family have the
+// same.
 inline std::string AccessNote(const DepthwisePointwiseProblem&, const DepthwisePointwiseFacts&,
                               const std::vector<Candidate>&, int) {
   return "";
@@ -84,7 +86,7 @@ WEFT_CHOOSE(extern, conv::DepthwisePointwisePlanner)
 
 namespace weft::conv {
 
-// The parameters but for addresses and the values of epilogues.
+// The kernel's parameters without addresses and the values of the epilogues.
 template <class PolicyT>
 [[gnu::visibility("hidden")]] DepthwisePointwiseParams<PolicyT> MakeFusedParams(
     const DepthwisePointwisePlan& plan) {
@@ -104,8 +106,8 @@ template <class PolicyT>
   return params;
 }
 
-// An immutable operator for one problem; cheap to copy, safe to share between threads. Holds no
-// memory of its own and needs no workspace.
+// An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
+// no memory of its own and needs no workspace.
 template <class PolicyT>
 class DepthwisePointwise {
   static_assert(CheckedDepthwisePointwise<PolicyT>::kValid);
@@ -118,7 +120,7 @@ class DepthwisePointwise {
   using Problem = DepthwisePointwiseProblem;
   using Planner = DepthwisePointwisePlanner;
   using Element = typename PolicyT::Element;
-  using Middle = typename FirstEpilogue::Output;  // between the two convolutions
+  using Middle = typename FirstEpilogue::Output;  // elements of the tensor between the halves
   using Output = typename Epilogue::Output;
   using DepthwiseArguments = DepthwiseHalfArguments<FirstEpilogue>;
   using Arguments = DepthwisePointwiseArguments<Element, FirstEpilogue, Epilogue>;
@@ -131,12 +133,12 @@ class DepthwisePointwise {
     gemm::TileFacts facts = FactsOf<Second>();
     facts.config = PolicyT::config;
     facts.threads = PolicyT::config.warps * 32;
-    facts.shared_bytes = 0;                                  // as many as a problem's channels take
-    if (PolicyT::config.split > 1) facts.hardware.min = 90;  // clusters
+    facts.shared_bytes = 0;                                  // depends on a problem's channels
+    if (PolicyT::config.split > 1) facts.hardware.min = 90;  // clusters need sm_90
     return facts;
   }
 
-  // That Planner asks for.
+  // What Planner takes.
   static constexpr DepthwisePointwiseFacts PlanFacts() {
     return {.depthwise = FactsOf<First>(),
             .pointwise = FactsOf<Second>(),
@@ -157,7 +159,7 @@ class DepthwisePointwise {
     return Create(Problem{depthwise, k});
   }
 
-  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run it.
+  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem,
                                                    const arch::DeviceLimits& device) {
     return Planned(Planner::Make(problem, PlanFacts(), &device));
@@ -171,7 +173,7 @@ class DepthwisePointwise {
   const conv::Problem& depthwise() const { return plan_.problem.depthwise; }
   const conv::Problem& pointwise() const { return plan_.pointwise; }
 
-  // How the work is cut into blocks.
+  // How the work is divided into blocks.
   const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
@@ -179,10 +181,10 @@ class DepthwisePointwise {
   std::int64_t dst_size() const { return PolicyT::DstLayout::Size(pointwise().dst()); }
   std::int64_t dst_bytes() const { return dst_size() * std::int64_t{sizeof(Output)}; }
 
-  // As PackDepthwiseFilter takes them.
+  // The extents of the depthwise filter, as PackDepthwiseFilter takes them.
   FilterExtents depthwise_filter_extents() const { return problem().depthwise_filter(); }
 
-  // One line.
+  // A description in one line.
   std::string Describe() const { return Planner::Describe(plan_, PlanFacts()); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
@@ -213,7 +215,7 @@ class DepthwisePointwise {
   }
 #endif
 
-  // What Run checks before it launches.
+  // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (problem().IsEmpty()) return absl::OkStatus();
     const auto packed = [](const char* field, const void* address, std::int64_t bytes) {

@@ -5,7 +5,7 @@
 //     op->Run({.src = x, .filter = w, .bias = b, .dst = y}, stream);
 //     op->Describe();                                    // what was chosen, and why
 //
-// A model chooses, or a tuning table where one is given and holds the problem:
+// A model chooses the policy, or a tuning table where one is given and has the problem:
 //
 //     const auto table = weft::conv::TuningTable::Read("tuning.txt");
 //     auto op = Op::Create(problem, {.tuning = &*table});
@@ -32,14 +32,15 @@ using gemm::Candidate;
 using gemm::Dispatch;
 using gemm::DispatchOptions;
 
-// What C and K, as they are, cost the chosen policy in the width of its loads and stores, and what
-// padding would give; ends with "; ". Empty where the family has no wider ones.
+// Says what C and K cost the chosen policy in the width of its loads and stores, and what padding
+// them would gain; ends with "; ". Empty where the family has no policy with wider accesses.
 std::string AccessNote(const Problem& problem, const ConvFacts& facts,
                        const std::vector<Candidate>& candidates, int chosen);
 
 namespace internal {
 
-// What runs the convolutions of an operator of PolicyT, a policy or a Family, and its (first) policy.
+// The operator that runs the convolutions of PolicyT, which is a policy or a Family, and that
+// policy, or the first of the family.
 template <class PolicyT>
 struct OperatorFor {
   static_assert(CheckedPolicy<PolicyT>::kValid);

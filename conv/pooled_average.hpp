@@ -1,8 +1,9 @@
-// PooledAverage<Type, Format>: the second step of a global average pooling that a convolution's epilogue
-// begins (epilogues/README.md, ImageSums): averages of its sums, requantised,
+// PooledAverage<Type, Format>: the second step of a global average pooling, whose first is the
+// ImageSums stage of a convolution's epilogue (epilogues/README.md). It requantises averages of the
+// sums that the stage made,
 //     dst[n][k] = Type(clamp(round(fma(alpha, float(sums[n][k]), 0) + zero_point))),
-// each operation rounding once, to the nearest and halves to even; of Type = float just the fma. The sums
-// become zeros, as the next run of the convolution wants them.
+// where each operation rounds once, to the nearest and halves to even; for Type = float only the
+// fma remains. The sums become zeros, as the next run of the convolution needs them.
 //
 //     using Average = weft::conv::PooledAverage<std::int8_t, weft::NHWC>;
 //     absl::StatusOr<Average> average = Average::Create(n, k);
@@ -23,7 +24,7 @@
 
 namespace weft::conv {
 
-// An immutable operator; cheap to copy, safe to share between threads.
+// An immutable operator. It is cheap to copy and safe to share between threads.
 template <class Type = std::int8_t, TensorFormat Format = NHWC>
 class PooledAverage {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t> ||
@@ -35,14 +36,15 @@ class PooledAverage {
   struct Arguments {
     std::int32_t* sums = nullptr;  // [n][k]; zeros after the run
     Type* dst = nullptr;           // n images of one pixel of k channels, in Format
-    // The step of the sums' integers by that of dst's, divided by the pixels of an image. Integers x
-    // that stand for x - z add -z times that step ratio to zero_point.
+    // The step of the sums' integers divided by that of dst's and by the pixels of an image. If the
+    // integers x stand for x - z, zero_point also has -z times the ratio of the two steps.
     float alpha = 1.0f;
     float zero_point = 0.0f;  // of dst; 0 where Type is float
   };
 
-  // n images of k channels. Of none of either, runs do nothing. InvalidArgument if one is negative; OutOfRange if there are more than
-  // 2^31 - 129 outputs, the zero channels of blocked formats included.
+  // For n images of k channels; if either is 0, runs do nothing. InvalidArgument if one is
+  // negative; OutOfRange if there are more than 2^31 - 129 outputs, with the zero channels of
+  // blocked formats.
   static absl::StatusOr<PooledAverage> Create(std::int64_t n, std::int64_t k) {
     if (n < 0 || k < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -60,7 +62,7 @@ class PooledAverage {
 
   // Elements of dst in memory, the zero channels of blocked formats included.
   std::int64_t dst_size() const { return n_ * Format::PaddedC(k_); }
-  // Of the sums.
+  // Elements of the sums.
   std::int64_t sums_size() const { return n_ * k_; }
 
   // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
@@ -85,7 +87,7 @@ class PooledAverage {
   }
 #endif
 
-  // What Run checks before it launches.
+  // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (sums_size() == 0) return absl::OkStatus();
     const gemm::TensorArgument sums = {
@@ -102,7 +104,8 @@ class PooledAverage {
     numbers.facts.zero_point = !std::is_same_v<Type, float>;
     numbers.alpha = args.alpha;
     numbers.zero_point = args.zero_point;
-    // It may stand for the integers' zero point, too.
+    // zero_point may also stand for the zero point of the sums' integers, so it is not limited to
+    // Type.
     numbers.facts.least_zero_point = std::numeric_limits<float>::lowest();
     numbers.facts.most_zero_point = (std::numeric_limits<float>::max)();
     return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);

@@ -24,37 +24,39 @@ namespace weft::conv {
 
 namespace internal {
 
-// Bytes of `channels` outputs in memory.
+// Bytes that `channels` outputs take in memory in Dst.
 template <class Epilogue, class Dst>
 constexpr int BytesOf(int channels) {
   return channels * static_cast<int>(weft::internal::kElementBits<Dst, typename Epilogue::Output>) /
          8;
 }
 
-// Bytes of one store, at most `most`, of the channels that lie side by side in Dst.
+// Bytes of one store of channels that are adjacent in Dst: `most`, or all of them if they are
+// fewer.
 template <class Epilogue, class Dst>
 constexpr int StoreBytes(int most) {
   constexpr int kRun = BytesOf<Epilogue, Dst>(Dst::kChannelRun);
   return kRun == 0 || kRun > most ? most : kRun;
 }
-// Of wgmma_sm90, which stages whole channels.
+// The same for wgmma_sm90, which stages outputs in shared memory and stores up to 16 bytes.
 template <class Epilogue, class Dst>
 inline constexpr int kStagedStore = StoreBytes<Epilogue, Dst>(16);
 
-// `config` for the stores of a wgmma tile; others as they are, or as narrow as Dst.
+// `config` with the stores that TileT can make: up to 16 bytes with a wgmma_sm90 tile, else those
+// of the tile, no wider than Dst allows.
 template <class TileT, class Epilogue, class Dst>
 constexpr auto WithStagedStore() {
   constexpr int kMost = kIsWgmma<TileT> ? 16
-                        : kIsInt4<Dst>  ? 2  // the 4 channels that every thread has
+                        : kIsInt4<Dst>  ? 2  // bytes of the 4 channels that every thread has
                                         : TileT::config.alignment.dst;
   return WithDstAlignment(TileT::config, StoreBytes<Epilogue, Dst>(kMost));
 }
 
 }  // namespace internal
 
-// int8 convolution over NCxHWx<4> through dp4a, any GPU from sm_75; with a WgmmaFirst tile through
-// the tensor cores of Hopper. Dst is any layout; NHWC wants K in multiples of the store, 4 bytes, of
-// a WgmmaFirst tile 16.
+// int8 convolution over NCxHWx<4> by dp4a, for any GPU from sm_75; with a WgmmaFirst tile by the
+// tensor cores of Hopper. Dst is any layout; where it is NHWC, K is a multiple of a store: 4 bytes,
+// with a WgmmaFirst tile 16.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 struct S8Conv4 {
   using Element = std::int8_t;
@@ -67,9 +69,9 @@ struct S8Conv4 {
       WithSrcAlignment(internal::WithStagedStore<TileT, EpilogueT, Dst>(), 4);
 };
 
-// int8 convolution over NCxHWx<32> through the tensor cores, any GPU from sm_80 (from sm_75 with a
-// MmaSm75Tile; Hopper alone with a Wgmma tile). Dst as above; the store is as wide as Dst allows, 4
-// bytes for NHWC and 16 of a Wgmma tile.
+// int8 convolution over NCxHWx<32> by tensor cores, for any GPU from sm_80 (from sm_75 with a
+// MmaSm75Tile, Hopper alone with a Wgmma tile). Dst is as above; the store is as wide as Dst
+// allows, for NHWC 4 bytes, or 16 with a Wgmma tile.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
 struct S8Conv32 {
   using Element = std::int8_t;
@@ -84,10 +86,10 @@ struct S8Conv32 {
       WithDstAlignment(TileT::config, internal::StoreBytes<EpilogueT, Dst>(kMostBytes));
 };
 
-// int8 convolution over NHWC, filter KRSC, through the tensor cores of any GPU from sm_80, or of
-// Hopper with a Wgmma tile. C is a multiple of kSrcBytes (16, 8 or 4; of a Wgmma tile 16), the width
-// of a load. Dst as above; where it is NHWC, K is a multiple of kDstChannels (16 of a Wgmma tile, 8,
-// 4 or 1), the channels of one store of at most 16 bytes.
+// int8 convolution over NHWC with a KRSC filter by tensor cores, for any GPU from sm_80, or Hopper
+// with a Wgmma tile. C is a multiple of kSrcBytes, the width of a load (16, 8 or 4; 16 with a Wgmma
+// tile). Dst is as above; where it is NHWC, K is a multiple of kDstChannels, the channels of one
+// store of at most 16 bytes (8, 4 or 1; 16 with a Wgmma tile).
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NHWC, class TileT = Mma128x64,
           int kSrcBytes = 16, int kDstChannels = kIsWgmma<TileT> ? 16 : 8>
 struct S8ConvNhwc {
@@ -114,7 +116,7 @@ struct S8Depthwise {
   using DstLayout = Dst;
   using Prologue = prologues::Depthwise;
   using Epilogue = EpilogueT;
-  // 4 channels at most.
+  // A thread has 4 adjacent channels to store.
   static constexpr auto config = WithDstAlignment(
       TileT::config,
       StoreBytes<EpilogueT, Dst>(4 * static_cast<int>(sizeof(typename EpilogueT::Output))));
@@ -122,9 +124,9 @@ struct S8Depthwise {
 
 }  // namespace internal
 
-// int8 depthwise convolution, problem.groups = C and K a multiple of C, filter from
-// PackDepthwiseFilter, any GPU from sm_75. Over NHWC, C is a multiple of 4. Dst is any layout that
-// Epilogue's output type fits; where it is NHWC, K is a multiple of 4.
+// int8 depthwise convolution, for any GPU from sm_75: problem.groups = C, K is a multiple of C, and
+// the filter comes from PackDepthwiseFilter. Over NHWC, C is a multiple of 4. Dst is any layout
+// that takes Epilogue's output type; where it is NHWC, K is a multiple of 4.
 template <class EpilogueT = epilogues::BiasRelu<>, class Dst = NCxHWx<4>,
           class TileT = Depthwise7x1>
 struct S8Depthwise4 : internal::S8Depthwise<NCxHWx<4>, EpilogueT, Dst, TileT> {};
@@ -136,7 +138,7 @@ struct S8DepthwiseNhwc : internal::S8Depthwise<NHWC, EpilogueT, Dst, TileT> {};
 
 namespace internal {
 
-// With<ElementT, Dst, a tile> for each tile of a list.
+// The family of With<ElementT, Dst, tile> for each tile of a list.
 template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
           class Dst, class List>
 struct PoliciesOf;
@@ -149,8 +151,9 @@ template <template <class ElementT, class Dst, class FamilyTileT> class With, cl
           class Dst, unsigned kFamily>
 using OfAnyGpu = typename PoliciesOf<With, ElementT, Dst, TilesOf<kFamily>>::type;
 
-// Of wgmma_sm90, where it stores 16 bytes of a pixel at once, as it was measured, of outputs of at most kMost bytes;
-// none elsewhere, where the model would be wrong.
+// The wgmma_sm90 tiles of a family, where outputs have at most kMost bytes and the kernel stores 16
+// bytes of a pixel at once, as it was measured. Elsewhere there are none: the model would be wrong
+// about them.
 template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
           class Dst, unsigned kFamily, int kMost>
 using OfHopper =
@@ -172,11 +175,11 @@ using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
 
 }  // namespace internal
 
-// What Dispatch chooses from: the tiles that the table of tiles (gemm/tile/tiles.def) gives a
-// family, which were best on some layer of perf/layers/, in one of the formats. Tile64x64 and
-// Mma128x64 come first: a family's first policy says what is wrong with a problem that all refuse.
-// GPUs other than Hopper, and problems that TMA does not serve, pass over the wgmma_sm90 tiles,
-// which write bytes and 16-bit floats to NCxHWx<32> and wider and to NHWC.
+// What Dispatch chooses from: policies with the tiles that the table of tiles (gemm/tile/tiles.def)
+// gives a family, each of which was the best on some layer of perf/layers/ in one of the formats.
+// Tile64x64 and Mma128x64 come first, since the first policy of a family says what is wrong with a
+// problem that all refuse. GPUs other than Hopper, and problems that TMA cannot load, pass over the
+// wgmma_sm90 tiles, which write bytes and 16-bit floats to NHWC and to NCxHWx<32> and wider.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::Nc4Of, Epilogue, Dst, tile_families::kNc4>,
@@ -189,7 +192,7 @@ using S8Conv32Family = gemm::JoinFamilies<
 
 namespace internal {
 
-// Stores of 4 channels and of 1 are for NHWC alone: blocked layouts pad K.
+// Stores of 4 channels and of 1 are needed for NHWC alone: blocked layouts pad K.
 template <class Dst>
 inline constexpr unsigned kNarrowNhwc =
     Dst::kChannelRun == 0 ? tile_families::kNhwcAnyK : tile_families::kNhwcToBlocks;
@@ -199,9 +202,10 @@ inline constexpr unsigned kNhwcOfEight =
 
 }  // namespace internal
 
-// Any C that is a multiple of 4, and any K: Dispatch takes the widest loads and stores that C and K
-// allow, unless a narrower tile is quicker, and Describe says what padding would make possible. The
-// first policy has the narrowest of both, so that its errors say what no policy accepts.
+// For any C that is a multiple of 4, and any K. Dispatch takes the widest loads and stores that C
+// and K allow, unless a narrower tile is quicker, and Describe says what padding would make
+// possible. The first policy has the narrowest loads and stores, so that its errors say what no
+// policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, internal::kNarrowNhwc<Dst>>,
@@ -209,13 +213,13 @@ using S8ConvNhwcFamily = gemm::JoinFamilies<
     internal::OfHopper<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc, 2>,
     internal::OfHopper<internal::NhwcOf, Epilogue, Dst, internal::kNhwcOfEight<Dst>, 1>>;
 
-// Policy PolicyT for a source of uint8; the filter stays int8.
+// Policy PolicyT with a source of uint8; its filter stays int8.
 template <class PolicyT>
 struct UnsignedSource : PolicyT {
   using Element = std::uint8_t;
 };
 
-// Policy PolicyT over what SourceFunctorT (conv/policy/source_functor.hpp) makes of its source.
+// Policy PolicyT with a SourceFunctor (conv/policy/source_functor.hpp), which converts its source.
 template <class PolicyT, class SourceFunctorT>
 struct WithSource : PolicyT {
   using SourceFunctor = SourceFunctorT;
@@ -223,7 +227,7 @@ struct WithSource : PolicyT {
 
 namespace internal {
 
-// With<PolicyT> for each policy PolicyT of a family.
+// The family of With<PolicyT> for each policy PolicyT of a family.
 template <template <class> class With, class Functor>
 struct FamilyWith;
 template <template <class> class With, class... Policies>
@@ -233,7 +237,7 @@ struct FamilyWith<With, Family<Policies...>> {
 
 }  // namespace internal
 
-// The operators above for sources of uint8, with ONNX's epilogue unless another is given: see
+// The operators above with sources of uint8, and with ONNX's epilogue unless another is given: see
 // docs/quantization.md.
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 using U8Conv4 = UnsignedSource<S8Conv4<Epilogue, Dst, TileT>>;
@@ -252,15 +256,17 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8ConvNhwcFamily =
     typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
 
-// Policy PolicyT for filters of int4, two values to a byte, which weft::PackFilter<PolicyT::FilterLayout> packs.
-// wgmma_sm90: over NCxHWx<32> only.
+// Policy PolicyT with a filter of int4, two values to a byte, as
+// weft::PackFilter<PolicyT::FilterLayout> packs it. wgmma_sm90 takes such filters over NCxHWx<32>
+// only.
 template <class PolicyT>
 struct Int4Filter : PolicyT {
   using FilterLayout = PackedInt4<typename PolicyT::FilterLayout>;
 };
 
-// Policy PolicyT for a source of 4 bits a value, PairedInt4 of its SrcLayout: -8 to 7, or 0 to 15 of an
-// UnsignedSource. Any mainloop but wgmma_sm90; C is a multiple of twice the loads' bytes over NHWC.
+// Policy PolicyT with a source of 4 bits a value, a PairedInt4 of its SrcLayout: values are -8 to
+// 7, or 0 to 15 with an UnsignedSource. Any mainloop but wgmma_sm90 takes it; over NHWC, C is a
+// multiple of twice the bytes of a load.
 template <class PolicyT>
 struct Int4Source : PolicyT {
   using SrcLayout = PairedInt4<typename PolicyT::SrcLayout>;
@@ -278,12 +284,13 @@ struct Int4Family<With, Family<Policies...>> {
       std::conditional_t<kIsWgmma<Policies>, Family<>, Family<With<Policies>>>...>;
 };
 
-// Source and filter of int4, the source's channels in blocks of 64. PolicyT: a policy over NCxHWx<32>.
+// Source and filter are of int4; the source's channels come in blocks of 64. PolicyT is a policy
+// over NCxHWx<32>.
 template <class PolicyT>
 struct Int4Conv64 : Int4Filter<PolicyT> {
   using SrcLayout = PairedInt4<NCxHWx<64>>;
 };
-// The same through instructions of 4 bits.
+// The same with the tensor-core instructions that multiply 4-bit values.
 template <class PolicyT>
 struct Int4Mma64 : Int4Conv64<PolicyT> {
   using FilterLayout = PackedInt4<CxRSKx<64>>;
@@ -291,15 +298,16 @@ struct Int4Mma64 : Int4Conv64<PolicyT> {
 
 }  // namespace internal
 
-// The operators above, and those of uint8, but for tiles of wgmma_sm90, for filters or sources of int4: Int4Filter<U8Conv32<>>,
+// The families above, of int8 and uint8 sources, with filters or sources of int4; they leave out
+// wgmma_sm90 tiles. Single policies are for instance Int4Filter<U8Conv32<>>, families
 // Int4FilterFamily<S8Conv32Family<>>.
 template <class Functor>
 using Int4FilterFamily = typename internal::Int4Family<Int4Filter, Functor>::type;
 template <class Functor>
 using Int4SourceFamily = typename internal::Int4Family<Int4Source, Functor>::type;
 
-// Networks of 4 bits: source, filter and, unless another Dst is given, output, in blocks of 64
-// channels. U4Conv64's values are 0 to 15, where the clamp is a ReLU as well.
+// Networks of 4 bits: source, filter and, unless another Dst is given, output are of 4 bits, in
+// blocks of 64 channels. The values of U4Conv64 are 0 to 15, so that the clamp is a ReLU as well.
 using S4Bias =
     epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ClampTo<std::int8_t, -8, 7>>;
 using U4BiasRelu =
@@ -315,8 +323,9 @@ template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
 using U4Conv64Family =
     typename internal::Int4Family<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>::type;
 
-// The same, multiplied as they are by the instructions of 4 bits of sm_75 to sm_89, at twice the rate
-// of int8's; Hopper has none and takes two of bytes. The filter's format is another one.
+// The same by the 4-bit tensor-core instructions of sm_75 to sm_89, which multiply the values as
+// they are, at twice the rate of int8's. Hopper has none, and takes two instructions on bytes for
+// each. The filter has another format, CxRSKx<64>.
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using S4Mma64 = internal::Int4Mma64<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
@@ -328,9 +337,10 @@ template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
 using U4Mma64Family =
     typename internal::Int4Family<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>>::type;
 
-// What a FilterZeroPoint of policy PolicyT reads, args.window_sums: the sums of source values, each less
-// the source's zero point, that meet the filter, [n][groups][p][q]. It is the convolution of
-// WindowSumsProblem with a filter whose values are all 1.
+// Makes args.window_sums, which a FilterZeroPoint stage of policy PolicyT reads: for each output
+// pixel and group the sum of the source values that meet the filter, each less the source's zero
+// point, [n][groups][p][q]. It is the convolution of WindowSumsProblem with a filter whose values
+// are all 1.
 template <class PolicyT>
 struct WindowSums : PolicyT {
   using DstLayout = NCHW;
@@ -346,7 +356,8 @@ constexpr DeconvolutionProblem WindowSumsProblem(DeconvolutionProblem problem) {
   return problem;
 }
 
-// Policy PolicyT for a Deconvolution (deconvolution.hpp), and the operators above for it.
+// Policy PolicyT for a Deconvolution (deconvolution.hpp); below, the operators above as such
+// policies.
 template <class PolicyT>
 struct Transposed : PolicyT {
   using Prologue = prologues::PerPhase;

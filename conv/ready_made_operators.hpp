@@ -1,22 +1,23 @@
-// Policies and families of the operators that are no plain convolutions, each of which starts with one line:
+// Policies and families of operators other than plain convolutions, each of which a program starts
+// with one line (and the header of conv/ behind it):
 //
-//     using Op = weft::conv::Dispatch<weft::conv::S8Depthwise32Family<>>;       // conv/dispatch.hpp
-//     using Op = weft::conv::Deconvolution<weft::conv::U8Deconv32Family<>>;     // conv/deconvolution.hpp
-//     using Op = weft::conv::CondConv<weft::conv::S8CondConv32Family<>>;        // conv/condconv.hpp
+//     using Op = weft::conv::Dispatch<weft::conv::S8Depthwise32Family<>>;    // dispatch.hpp
+//     using Op = weft::conv::Deconvolution<weft::conv::U8Deconv32Family<>>;  // deconvolution.hpp
+//     using Op = weft::conv::CondConv<weft::conv::S8CondConv32Family<>>;     // condconv.hpp
 //     using Op = weft::conv::Dispatch<weft::conv::S8DepthwisePointwise32Family<>>;
-//                                                                 // conv/depthwise_pointwise.hpp
+//                                                             // depthwise_pointwise.hpp
 //
-// Those of convolutions, which this header includes, are in conv/ready_made.hpp, and so are S8Depthwise...
-// and S8Deconv... . docs/custom_operators.md lists all names. For the GPU, weft_add_operators() and
-// weft_add_family() compile them.
+// Those of convolutions, and S8Depthwise... and S8Deconv..., are in conv/ready_made.hpp, which this
+// header includes. docs/custom_operators.md lists all names. weft_add_operators() and
+// weft_add_family() compile them for the GPU.
 #pragma once
 
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 
-// The depthwise operators of ready_made.hpp for sources of uint8, with ONNX's epilogue unless another is
-// given.
+// The depthwise operators of ready_made.hpp with sources of uint8, and with ONNX's epilogue unless
+// another is given.
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Depthwise7x1>
 using U8Depthwise4 = UnsignedSource<S8Depthwise4<Epilogue, Dst, TileT>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Depthwise7x8>
@@ -35,8 +36,8 @@ using DepthwiseNhwcOf = S8DepthwiseNhwc<ElementT, Dst, typename FamilyTileT::Til
 
 }  // namespace internal
 
-// What Dispatch chooses from: the tiles that were the best on some layer of perf/layers/, in one of the
-// formats, but for blocks of 64 threads, which were ahead by less than 2 %.
+// What Dispatch chooses from: the tiles that were the best on some layer of perf/layers/ in one of
+// the formats. Blocks of 64 threads, which were ahead by less than 2 %, are left out.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Depthwise4Family =
     internal::OfAnyGpu<internal::Depthwise4Of, Epilogue, Dst, tile_families::kDepthwiseNc4>;
@@ -57,7 +58,8 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8DepthwiseNhwcFamily =
     typename internal::FamilyWith<UnsignedSource, S8DepthwiseNhwcFamily<Epilogue, Dst>>::type;
 
-// The Deconvolution's of ready_made.hpp, likewise.
+// The Deconvolution policies of ready_made.hpp with sources of uint8, and with ONNX's epilogue
+// unless another is given.
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
 using U8Deconv4 = Transposed<U8Conv4<Epilogue, Dst, TileT>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>, class TileT = Mma128x64>
@@ -75,7 +77,7 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
 using U8DeconvNhwcFamily =
     typename internal::FamilyWith<Transposed, U8ConvNhwcFamily<Epilogue, Dst>>::type;
 
-// Policy PolicyT for a CondConv, and the operators of ready_made.hpp for it.
+// Policy PolicyT for a CondConv; below, the operators of ready_made.hpp as such policies.
 template <class PolicyT>
 struct Conditional : PolicyT {
   using Prologue = prologues::PerSample;
@@ -107,7 +109,7 @@ struct S8DepthwisePointwise {
   using DstLayout = Dst;
   using DepthwiseEpilogue = First;
   using Epilogue = Second;
-  // The output channels that a thread has side by side, of a warp's 16 or more.
+  // The adjacent output channels that a thread has: 4 of its warp's 16, or 8 of 32 and more.
   static constexpr int kChannels = TileT::config.warp_n == 16 ? 4 : 8;
   static constexpr int kMostBytes = kChannels * static_cast<int>(sizeof(typename Second::Output));
   static constexpr auto config =
@@ -130,10 +132,10 @@ using DepthwisePointwiseFamily =
 
 }  // namespace internal
 
-// A depthwise convolution of int8 and the 1x1 convolution behind it, as one DepthwisePointwise, any GPU
-// from sm_80: First is the depthwise convolution's epilogue, Second that of the 1x1 convolution. Over
-// NHWC, C is a multiple of 4. Dst is any layout; where it is NHWC, the output channels are a multiple of 4
-// (8 of a tile whose warps have 32 and more).
+// A depthwise convolution of int8 and the 1x1 convolution behind it, as one DepthwisePointwise, for
+// any GPU from sm_80. First is the epilogue of the depthwise convolution, Second that of the 1x1
+// convolution. Over NHWC, C is a multiple of 4. Dst is any layout; where it is NHWC, the output
+// channels are a multiple of 4 (of 8 with a tile whose warps have 32 or more of them).
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<4>, class TileT = Fused7x3x16>
 struct S8DepthwisePointwise4
@@ -147,8 +149,8 @@ template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIde
 struct S8DepthwisePointwiseNhwc : internal::S8DepthwisePointwise<NHWC, First, Second, Dst, TileT> {
 };
 
-// What Dispatch chooses from: the tiles that were the best on a layer of fused_bench, which measured
-// NCxHWx<32> alone.
+// What Dispatch chooses from: the tiles that were the best on some layer of fused_bench, which
+// measured NCxHWx<32> alone.
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<4>>
 using S8DepthwisePointwise4Family =

@@ -1,6 +1,6 @@
 // Which families have which tiles: the column `families` of the table of tiles
 // (gemm/tile/tiles.def, conv/policy/tiles.def) as lists of types. conv/ready_made.hpp makes
-// families of policies of them, weft_perf what it measures.
+// families of policies from them, and weft_perf the list of what it measures.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +10,8 @@
 
 namespace weft::conv {
 
-// A tile in a family. kSrc and kDst: bytes of a load and channels of a store over NHWC; 0: as wide as they can be.
+// A tile in a family. kSrc and kDst: bytes of a load and channels of a store over NHWC; 0: as wide
+// as the tile allows.
 template <class TileT, int kSrcBytes = 0, int kDstChannels = 0>
 struct FamilyTile {
   using Tile = TileT;
@@ -23,25 +24,27 @@ inline constexpr bool kIsWgmma =
 
 using gemm::TileList;
 
-// The names of the column `families`, which may be joined by |.
+// The names in the column `families`, which may be joined by |. Each is a bit.
 namespace tile_families {
 
 inline constexpr unsigned kNoFamily = 0;
-inline constexpr unsigned kNc4 = 1 << 0;         // S8Conv4Family, and all that is made of it
-inline constexpr unsigned kFirstLayer = 1 << 1;  // the same, towards NCxHWx<32> and NHWC on Hopper
-inline constexpr unsigned kNc32 = 1 << 2;        // S8Conv32Family
-inline constexpr unsigned kNhwc = 1 << 3;        // S8ConvNhwcFamily, for C a multiple of 16
-// The same for all C and K that a multiple of 4 and of 1 fit: to NHWC, and to blocked layouts, which pad K; and to NHWC
-// on Hopper where C or K is a multiple of 8 and not of 16.
+inline constexpr unsigned kNc4 = 1 << 0;  // S8Conv4Family, and families made of it
+// The wgmma_sm90 tiles of these families, whose outputs are NCxHWx<32> or NHWC.
+inline constexpr unsigned kFirstLayer = 1 << 1;
+inline constexpr unsigned kNc32 = 1 << 2;  // S8Conv32Family
+inline constexpr unsigned kNhwc = 1 << 3;  // S8ConvNhwcFamily, for C a multiple of 16
+// S8ConvNhwcFamily for any C that is a multiple of 4: to NHWC with any K, and to blocked layouts,
+// which pad K. The third are wgmma_sm90 tiles to NHWC where C or K is a multiple of 8 and not of
+// 16.
 inline constexpr unsigned kNhwcAnyK = 1 << 4;
 inline constexpr unsigned kNhwcToBlocks = 1 << 5;
 inline constexpr unsigned kNhwcOfEight = 1 << 6;
-inline constexpr unsigned kDepthwiseNc4 = 1 << 7;  // S8Depthwise4Family and so on
+inline constexpr unsigned kDepthwiseNc4 = 1 << 7;  // S8Depthwise4Family, and so on
 inline constexpr unsigned kDepthwiseNc32 = 1 << 8;
 inline constexpr unsigned kDepthwiseNhwc = 1 << 9;
 inline constexpr unsigned kDepthwisePointwise = 1 << 10;  // S8DepthwisePointwise...Family
 
-inline constexpr unsigned kOnHopper = 1u << 31;  // no family: whether the tile is of wgmma_sm90
+inline constexpr unsigned kOnHopper = 1u << 31;  // not a family: a wgmma_sm90 tile
 template <class FamilyTileT, unsigned kFamilies>
 using Row =
     gemm::internal::TableRow<FamilyTileT,
@@ -57,8 +60,8 @@ using Table = gemm::internal::TileTable<gemm::internal::NoRow
 
 }  // namespace tile_families
 
-// The tiles of a family that any GPU runs, TilesOf<tile_families::kNc32>, or those of wgmma_sm90,
-// TilesOf<tile_families::kNc32, true>.
+// The tiles of a family that any GPU runs, as in TilesOf<tile_families::kNc32>, or its wgmma_sm90
+// tiles, as in TilesOf<tile_families::kNc32, true>.
 template <unsigned kFamily, bool kOnHopper = false>
 using TilesOf =
     typename gemm::internal::RowsWith<tile_families::Table, kFamily, tile_families::kOnHopper,

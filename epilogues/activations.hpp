@@ -2,15 +2,15 @@
 //
 // An activation is any copyable type with
 //     constexpr float operator()(float x) const;
-// or, when it needs to know where it is,
+// or, if it needs to know where the value is,
 //     constexpr float operator()(float x, const weft::epilogues::OutputCoord& at) const;
-// or, with a value of its own for each output channel, which it says where to find (PRelu),
+// or, if each output channel has a value of its own, with that value and where to find it (PRelu),
 //     constexpr float operator()(float x, float channel_value) const;
 //     constexpr const float* ChannelValues() const;
-// It carries no CUDA macro: the same function runs on both back ends, for which it must be
-// constexpr together with all that it calls; Chain checks that. Data members are allowed if the
-// whole stays trivially copyable; they are the `epilogue` argument of Run. Results are defined to
-// the bit if the functor is: use the functions of numerics.hpp, or one operation per statement.
+// It carries no CUDA macro: the same function runs on both back ends. For that it must be constexpr
+// together with all that it calls, which Chain checks. It may have data members if it stays
+// trivially copyable; they are the `epilogue` argument of Run. Results are defined to the bit if
+// the functor uses the functions of numerics.hpp, or one operation per statement.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,10 @@ struct OutputCoord {
   std::int32_t q = 0;
 };
 
-// A base of activations that mean what they say of real values only: in a Chain that ends in bytes an
-// OutputScale follows them, which the compiler checks. Relu, LeakyRelu and PRelu do the same to steps, and
-// the limits of a ClampRange are in whatever its x is in. Your own may have it as a base, too.
+// A base of activations that are meant for real values only. In a Chain that ends in bytes an
+// OutputScale must follow them, which the compiler checks. Relu, LeakyRelu and PRelu need no such
+// base, because they commute with a scale, nor does ClampRange, whose limits are in the units of
+// its x. Your own activation may have this base, too.
 struct OfRealValues {};
 
 struct Identity {
@@ -50,9 +51,9 @@ struct LeakyRelu {
   constexpr float operator()(float x) const { return x > 0.0f ? x : Mul(slope, x); }
 };
 
-// The same with a slope for each output channel.
+// The same with a slope for each output channel k.
 struct PRelu {
-  const float* slope = nullptr;  // of the output's k; an address that the run can use
+  const float* slope = nullptr;  // one for each k, at an address that the run can read
   constexpr float operator()(float x, float channel_slope) const {
     return x > 0.0f ? x : Mul(channel_slope, x);
   }
@@ -64,45 +65,46 @@ struct Relu6 : OfRealValues {
   constexpr float operator()(float x) const { return Clamp(x, 0.0f, 6.0f); }
 };
 
-// x rounded to the nearest integer, halves to the even one. Before ClampTo, which then adds the zero
-// point to an integer: what ONNX, TFLite and PyTorch do. ClampTo by itself rounds the sum, which
-// differs for ties, and for numbers so close to one that adding the zero point makes them one.
-// |x| above 2^22, from where on ClampTo saturates, may be off by a half. As the last activation before
-// ClampTo it wants an args.zero_point that is an integer.
+// x rounded to the nearest integer, halves to the even one. It stands before ClampTo, which then
+// adds the zero point to an integer, as ONNX, TFLite and PyTorch do. ClampTo by itself rounds the
+// sum, which differs for ties, and for numbers so close to a tie that adding the zero point makes
+// them one. For |x| above 2^22, which ClampTo saturates, the result may be off by a half. As the
+// last activation before ClampTo it needs an args.zero_point that is an integer.
 struct RoundFirst {
   constexpr float operator()(float x) const { return AndAdd(x, 0.0f); }
-  // The same plus an integer of at most 2^22 in magnitude.
+  // RoundFirst's result plus an integer of at most 2^22 in magnitude.
   static constexpr float AndAdd(float x, float integer) {
     constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: floats there are one apart
     return Add(Add(x, kMagic), integer - kMagic);
   }
 };
 
-// x limited to [low, high]; the limits are run-time values, real ones before an OutputScale. NaN gives low, a
-// zero is +0, and a limit that is NaN is none.
+// x limited to [low, high]. The limits are run-time values, real ones before an OutputScale. NaN
+// gives low, a zero result is +0, and a limit that is NaN does not limit.
 struct ClampRange {
   float low = 0.0f;
   float high = 6.0f;
   constexpr float operator()(float x) const { return Limit(x, low, high); }
 };
 
-// min(max(x + 3, 0), 6) / 6, as x times the float nearest to 1/6 plus 1/2, rounded once and limited to 0 and
-// 1: within 4.5e-8. NaN gives 0.
+// min(max(x + 3, 0), 6) / 6, computed as x times the float nearest to 1/6 plus 1/2, rounded once
+// and limited to [0, 1]; within 4.5e-8. NaN gives 0.
 struct HSigmoid : OfRealValues {
   constexpr float operator()(float x) const { return FmaSaturated(x, 1.0f / 6.0f, 0.5f); }
 };
 
-// x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), as x * HSigmoid(x), rounded
-// once more: within 1.6e-7.
+// x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for MobileNetV3", 2019), computed as x *
+// HSigmoid(x), which is rounded once more; within 1.6e-7.
 struct HSwish : OfRealValues {
   constexpr float operator()(float x) const { return Mul(x, HSigmoid{}(x)); }
 };
 
-// An activation of what is quantised first: x is in steps, is rounded and limited to the bytes that would hold
-// it, and Functor gets the real values that these stand for, scale * (byte - zero_point). The result is real, so
-// an OutputScale follows. It is what a network computes that quantises between a convolution and its activation
-// (ONNX's QLinearConv, DequantizeLinear, activation). Where nothing is quantised between the two, let alpha, beta
-// and gamma make real values, and take the activation itself. NaN counts as the least byte.
+// An activation of a value that is quantised first: x, in steps, is rounded and limited to the
+// range of Type, and Functor is given the real value that this byte stands for, scale * (byte -
+// zero_point). The result is real, so an OutputScale follows. It is what a network computes that
+// quantises between a convolution and its activation (ONNX's QLinearConv, DequantizeLinear,
+// activation). Where nothing is quantised between the two, let alpha, beta and gamma make real
+// values and take the activation itself. NaN counts as the least byte.
 template <class Functor, class Type = std::int8_t>
 struct OnSteps {
   static constexpr bool kTakesNumbers = std::is_invocable_r_v<float, const Functor&, float>;
@@ -112,8 +114,8 @@ struct OnSteps {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
                 "weft: OnSteps<F, T> takes T = std::int8_t or std::uint8_t, the bytes that F is "
                 "applied to");
-  float scale = 1.0f;       // of a step
-  float zero_point = 0.0f;  // of the bytes; an integer that they have
+  float scale = 1.0f;       // the real value of a step
+  float zero_point = 0.0f;  // of the bytes: an integer in the range of Type
   Functor activation{};
   constexpr float operator()(float x) const {
     if constexpr (kTakesNumbers) {

@@ -4,10 +4,10 @@
 //     Chain<Residual<>, Scale, Bias<>, HSwish, OutputScale, ClampTo<std::int8_t>>
 //
 // The list must follow the numerics contract: [Residual] [zero points] [SumBias] Scale [Bias]
-// activations... [Residual] activations... [OutputScale] [RoundFirst] then exactly one output stage;
-// or [zero points] [SumBias]
-// ToSums for the sums alone, or [Residual] Scale ToSums of doubles and complex numbers.
-// A Copy and a ChannelRange stand among the activations, ImageSums right before the output stage.
+// activations... [Residual] activations... [OutputScale] [RoundFirst], then exactly one output
+// stage. Other lists are [zero points] [SumBias] ToSums, for the accumulators alone, and [Residual]
+// Scale ToSums of doubles and complex numbers. A Copy and a ChannelRange stand among the
+// activations, ImageSums right before the output stage.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace weft::epilogues {
 
 namespace internal {
 
-// Whether a stage is a residual whose bytes stand for other numbers.
+// Whether a stage is a residual with a zero point of its own.
 template <class Stage>
 constexpr bool HasZeroPoint() {
   if constexpr (kIsResidual<Stage>) {
@@ -33,7 +33,7 @@ constexpr bool HasZeroPoint() {
   }
 }
 
-// A residual as its stage takes it.
+// The residual's value less its zero point, if the stage has one.
 template <class Stage, class Value>
 constexpr Value ResidualOf(const Stage& stage, Value residual) {
   if constexpr (Stage::kHasZeroPoint) {
@@ -43,8 +43,8 @@ constexpr Value ResidualOf(const Stage& stage, Value residual) {
   }
 }
 
-// Stages are kept by recursion, not in a std::tuple, which device code cannot use. Apply goes up to
-// the stage Until, or to the end.
+// The stages are nested by recursion instead of a std::tuple, which device code cannot use. Apply
+// goes as far as the stage Until, or to the end.
 template <class... Stages>
 struct StageList {
   template <class Until = void, class Inputs>
@@ -69,15 +69,15 @@ struct StageList<First, Rest...> {
     } else if constexpr (kIsScale<First>) {
       t = Fma(in.alpha, static_cast<float>(in.accumulator), t);
     } else if constexpr (std::is_same_v<First, SumBias> || kIsZeroPoint<First>) {
-      // It is in the accumulator.
+      // WithSumBias has added it to the accumulator.
     } else if constexpr (kIsBias<First>) {
       t = Fma(in.beta, in.bias, t);
     } else if constexpr (kIsOutputScale<First>) {
       t = Mul(t, in.inverse_output_scale);
     } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First>) {
-      // ValueAt() is what it sees, or the output.
+      // It does not change t: ValueAt() gives what it sees; image sums are of the output.
     } else if constexpr (kIsOutput<First>) {
-      // Convert() does it.
+      // The output stage converts t after Apply.
     } else if constexpr (PlainActivation<First>) {
       t = first(t);
     } else if constexpr (ChannelActivation<First>) {
@@ -182,7 +182,7 @@ struct Chain {
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;
   static constexpr bool kWritesOutput = !(std::is_same_v<Stages, OnlyImageSums> || ...);
-  // Activations that compute more than a ReLU does.
+  // The number of activations that compute more than a ReLU does.
   static constexpr int kActivations =
       (int{kIsActivation<Stages> && !std::is_same_v<Stages, Identity> &&
            !std::is_same_v<Stages, Relu>} +
@@ -192,11 +192,11 @@ struct Chain {
       ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
 
   using BiasElement = typename internal::ElementOf<BiasStage, float>::type;
-  // What a kernel holds of one bias: in.sum_bias if kBiasInSum, else in.bias.
+  // What a kernel holds of a channel's bias: StageInputs::sum_bias if kBiasInSum, else bias.
   using BiasValue = std::conditional_t<kBiasInSum, std::int32_t, float>;
   using ResidualElement = typename internal::ElementOf<ResidualStage, std::int8_t>::type;
   using Output = typename OutputStage::Element;
-  // The residual's format, of an output in format Dst.
+  // The format of the residual, if the output's is Dst.
   template <class Dst>
   using ResidualLayout = typename internal::AuxiliaryFormat<ResidualStage, Dst>::type;
 
@@ -206,7 +206,7 @@ struct Chain {
   static_assert((int{std::is_same_v<Stages, SourceZeroPoint>} + ... + 0) <= 1 &&
                     (int{std::is_same_v<Stages, FilterZeroPoint>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one SourceZeroPoint and one FilterZeroPoint");
-  // Whether stages compute in the sums' type, of double or Complex, instead of float.
+  // Whether the stages compute in the accumulators' type, double or Complex, instead of float.
   static constexpr bool kInSums = [] {
     if constexpr (OutputStage::kOnlySums) {
       return kOwnArithmetic<typename OutputStage::Element> && kHasScale &&
@@ -219,7 +219,7 @@ struct Chain {
   static_assert(!kHasResidual || !kOwnArithmetic<ResidualElement> || kInSums,
                 "weft: Residual<T> takes T = std::int8_t, std::uint8_t, float, weft::Half or "
                 "weft::Bfloat16, and before Scale and ToSums<T> double or weft::Complex");
-  // Of alpha and gamma.
+  // The type of alpha and gamma.
   using Value = std::conditional_t<kInSums, typename OutputStage::Element, float>;
   static_assert(!OutputStage::kOnlySums || kInSums ||
                     sizeof...(Stages) ==
@@ -241,10 +241,11 @@ struct Chain {
     return stages.template Get<StageT>();
   }
 
-  // With kHasChannelValues: the values of one activation, one for each output channel.
+  // With kHasChannelValues: the values of the one activation that has one for each output channel.
   constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
 
-  // The first stage of type StageT; of a Copy or ChannelRange, what it sees of one accumulator.
+  // The first stage of type StageT; below it, what a Copy or ChannelRange of that type sees of one
+  // accumulator.
   template <class StageT>
   constexpr const StageT& Get() const {
     return stages.template Get<StageT>();
@@ -256,7 +257,7 @@ struct Chain {
   }
 
   // The value that an output stage with kSaturates rounds half to even and saturates. kShift:
-  // whether it adds the zero point, which may be left out where that is 0: only the sign of a 0
+  // whether to add the zero point; where that is 0 it may be left out, as only the sign of a 0
   // would change.
   template <bool kShift = true, class Sum>
   constexpr float Unrounded(const StageInputsOf<Sum>& inputs, const OutputCoord& at) const {
@@ -301,14 +302,14 @@ struct Chain {
   }
 };
 
-// True for instances of Chain; operators accept nothing else as an epilogue.
+// True for instances of Chain, which are all that operators accept as an epilogue.
 template <class Type>
 struct IsChain : std::false_type {};
 template <class... Stages>
 struct IsChain<Chain<Stages...>> : std::true_type {};
 
-// Ready-made chains, int8 in and out. These do the same to steps as to real values: alpha = sx * sw / sy, and
-// the bias is in steps of the output.
+// Ready-made chains, int8 in and out. Their activations commute with a scale, so they work on steps
+// of the output: alpha = sx * sw / sy, and the bias is in these steps.
 template <class BiasT = float>
 using BiasIdentity = Chain<Scale, Bias<BiasT>, ClampTo<std::int8_t>>;
 template <class BiasT = float>
@@ -320,8 +321,9 @@ using BiasPRelu = Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>>;
 template <class BiasT = float>
 using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
 
-// An activation of real values between two scales: alpha = sx * sw makes real values, in which the bias of
-// float is (of an int32 bias in steps of sx * sw, beta = sx * sw), and output_scale = sy makes steps of them.
+// An activation of real values between two scales. alpha = sx * sw makes real values, to which a
+// bias of float is added (for an int32 bias in steps of sx * sw, beta = sx * sw); output_scale = sy
+// makes steps of the activation's result.
 template <class Functor, class BiasT = float>
 using BiasActivation = Chain<Scale, Bias<BiasT>, Functor, OutputScale, ClampTo<std::int8_t>>;
 template <class BiasT = float>
@@ -340,13 +342,13 @@ template <class BiasT = float>
 using BiasGeluTanh = BiasActivation<GeluTanh, BiasT>;
 template <class BiasT = float>
 using BiasClamp = BiasActivation<ClampRange, BiasT>;
-// HSwish of what is quantised to int8 before: alpha = sx * sw / s, where s, the scale of the bytes between, is
-// the epilogue's Get<OnSteps<HSwish>>().scale, and the bias is in these steps.
+// HSwish of a value that is quantised to int8 first, with scale s, which is the epilogue's
+// Get<OnSteps<HSwish>>().scale: alpha = sx * sw / s, and the bias is in steps of s.
 template <class BiasT = float>
 using BiasHSwishOnSteps = BiasActivation<OnSteps<HSwish>, BiasT>;
 
-// ONNX's QLinearConv, to Type = std::int8_t or std::uint8_t, and ConvInteger. Activations may stand
-// before RoundFirst.
+// ONNX's QLinearConv, to Type = std::int8_t or std::uint8_t, and ConvInteger. Activations may be
+// added before RoundFirst.
 template <class Type = std::uint8_t>
 using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<Type>>;
 using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;

@@ -1,5 +1,5 @@
-// What Chain asks of its stages: of what kind each is, whether their order is the contract's, and
-// which one a kernel looks for.
+// What Chain asks of its stages: which kind each is, whether their order is the contract's, and
+// which stage of a kind there is.
 #pragma once
 
 #include <concepts>
@@ -54,7 +54,7 @@ inline constexpr bool kIsActivation =
     !kIsOutput<StageT> && !kIsOutputScale<StageT> && !kIsCopy<StageT> && !kIsRange<StageT> &&
     !kIsSums<StageT>;
 
-// Whether an activation means what it says of real values only.
+// Whether an activation is meant for real values only.
 template <class StageT>
 inline constexpr bool kIsOfRealValues = std::is_base_of_v<OfRealValues, StageT>;
 template <class Functor, class Type>
@@ -91,7 +91,7 @@ struct WantChannelValues : std::bool_constant<kIsActivation<StageT> && ChannelAc
 template <class StageT>
 struct WantOutput : std::bool_constant<kIsOutput<StageT>> {};
 
-// The format of a residual or a copy whose output is in Dst.
+// The format of a residual or a copy, if the output's is Dst.
 template <class StageT, class Dst>
 struct AuxiliaryFormat {
   using type = std::conditional_t<std::is_same_v<typename StageT::Layout, SameAsDst>, Dst,
@@ -111,7 +111,7 @@ struct ElementOf<void, Default> {
   using type = Default;
 };
 
-// An activation called as the kernels do, for ConstantCall.
+// Calls an activation as kernels do, with a constant, for ConstantCall.
 template <bool kPositive>
 struct CallActivation {
   template <class Functor>
@@ -144,10 +144,11 @@ constexpr bool NarrowingStage() {
   }
 }
 
-// Ranks of the contract's order; an activation and a late residual share one.
+// Ranks of stages in the contract's order; an activation and a residual that follows one share a
+// rank.
 inline constexpr int kActivationRank = 4;
 inline constexpr int kOutputScaleRank = 5;
-// Whether StageT may also stand behind OutputScale: what rounds its steps, and what looks at them.
+// Whether StageT may also stand behind OutputScale: it rounds the output's steps, or looks at them.
 template <class StageT>
 inline constexpr bool kOfSteps =
     std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT>;
@@ -167,7 +168,7 @@ constexpr bool InContractOrder() {
   int seen = -1;
   for (int i = 0; i < int{sizeof...(Stages)}; ++i) {
     int rank = ranks[i];
-    // A residual may also follow an activation.
+    // A residual that follows an activation has the rank of one.
     if (rank == 0 && seen == kActivationRank) rank = kActivationRank;
     if (of_steps[i] && seen == kOutputScaleRank) rank = kOutputScaleRank;
     if (rank < seen) return false;
@@ -176,7 +177,7 @@ constexpr bool InContractOrder() {
   return true;
 }
 
-// Of one value of an output stage; 0 for others.
+// Bytes of one value of an output stage; 0 for other stages.
 template <class StageT>
 constexpr int OutputBytes() {
   if constexpr (kIsOutput<StageT>) {
@@ -193,8 +194,8 @@ constexpr bool RealValuesAreScaled() {
   return !kReal || (kIsOutputScale<Stages> || ...) || (OutputBytes<Stages>() + ...) != 1;
 }
 
-// Whether RoundFirst is the last activation, right before the output stage (but for sums of it), and
-// nowhere else.
+// Whether RoundFirst stands once, as the last activation: right before the output stage, or before
+// image sums that are.
 template <class... Stages>
 constexpr bool RoundsFirst() {
   const bool rounds[] = {std::is_same_v<Stages, RoundFirst>...};
@@ -204,7 +205,7 @@ constexpr bool RoundsFirst() {
   return count == 1 && kLast >= 0 && rounds[kLast < 0 ? 0 : kLast];
 }
 
-// Whether sums, if there are any, are those of a ClampTo right behind them.
+// Whether image sums, if there are any, stand once and right before a ClampTo.
 template <class... Stages>
 constexpr bool SumsBeforeClamp() {
   const bool sums[] = {kIsSums<Stages>...};

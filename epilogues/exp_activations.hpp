@@ -1,13 +1,14 @@
-// Activations made of exponentials, of real values: in a quantised layer between Scale and OutputScale.
+// Activations made of exponentials. They are meant for real values, in a quantised layer between
+// Scale and OutputScale.
 //
 // They are polynomials of Fma, Add and Mul, so that both back ends and the host agree to the bit;
-// the coefficients come from tests/epilogues/coefficients.py. How far each may be from the true
-// function f is said with it, and tests/epilogues/activations_test checks it for every float: the
-// distance as a part of max(1, |f|), and in ulp of f, the gap between floats there, where |f| is at
-// least 2^-20.
+// the coefficients come from tests/epilogues/coefficients.py. Each says how far it may be from the
+// true function f, which tests/epilogues/activations_test checks for every float: the distance
+// relative to max(1, |f|), and in ulp of f (the gap between floats there) where |f| is at least
+// 2^-20.
 //
-// NaN counts as -infinity. Where the true function goes on to 0, these end at a number near it that
-// is not subnormal.
+// NaN counts as -infinity. Where the true function goes on towards 0, these stop at a number near 0
+// that is not subnormal.
 #pragma once
 
 #include <bit>
@@ -20,13 +21,14 @@ namespace weft::epilogues {
 
 namespace internal {
 
-// 2^e as scale * 2^rest: e's nearest integer n, and rest = e - n, within 1/2 of 0.
+// 2^e as scale * 2^rest: scale = 2^n for e's nearest integer n, and rest = e - n is within 1/2 of
+// 0.
 struct SplitPower {
   float scale;  // 2^n
   float rest;
 };
 
-// Of e = x * y, -127 <= e <= 127; 2^-127 counts as 0.
+// Splits e = x * y, -127 <= e <= 127; 2^-127 counts as 0.
 constexpr SplitPower Split(float x, float y) {
   // Floats of this binade are one apart, and the low bits of kMagic + n are n + 127, a float's
   // exponent.
@@ -57,9 +59,9 @@ constexpr float PowerMinus1(float r) {
   return Mul(p, r);
 }
 
-// 1 / d, 1 <= d < 2^126, within 1.3 * 2^-24 of it; 1 at 1. Not a division, whose code is longer
-// and depends on the compiler's flags. The difference of the bits is within 5.1% of it, a step of
-// the third order and one of the second follow.
+// 1 / d, 1 <= d < 2^126, within 1.3 * 2^-24 of it; 1 at 1. A division would be longer, and depend
+// on the compiler's flags. The first guess, a difference of the bits, is within 5.1% of it; a step
+// of third order and one of second order follow.
 constexpr float Reciprocal(float d) {
   const float guess = std::bit_cast<float>(0x7ef311c0u - std::bit_cast<std::uint32_t>(d));
   const float error = Fma(-d, guess, 1.0f);
@@ -77,15 +79,15 @@ inline constexpr float kLog2E = 0x1.715476p+0f;
 
 }  // namespace internal
 
-// 1 / (1 + exp(-x)): within 1.1e-7, 5.5 ulp. From 1.6e-38 to 1; 1/2 at 0. From a float to the next
-// it may fall by 2 ulp.
+// 1 / (1 + exp(-x)), within 1.1e-7, 5.5 ulp. It goes from 1.6e-38 to 1 and is 1/2 at 0. From a
+// float to the next one it may fall by 2 ulp.
 struct Sigmoid : OfRealValues {
   constexpr float operator()(float x) const {
     return internal::Logistic(Clamp(x, -87.0f, 87.0f), -internal::kLog2E);
   }
 };
 
-// x / (1 + exp(-x)), also called swish: within 1.7e-7, 7 ulp.
+// x / (1 + exp(-x)), also called swish, within 1.7e-7, 7 ulp.
 struct Silu : OfRealValues {
   constexpr float operator()(float x) const {
     const float raised = x > -87.0f ? x : -87.0f;
@@ -94,11 +96,11 @@ struct Silu : OfRealValues {
   }
 };
 
-// tanh(x): within 1.8e-7, 4.5 ulp. Odd; -1 and 1 from 9.02 on. From a float to the next it may fall
-// by 3 ulp.
+// tanh(x), within 1.8e-7, 4.5 ulp. It is odd, and -1 or 1 where |x| is 9.02 or more. From a float
+// to the next one it may fall by 3 ulp.
 struct Tanh : OfRealValues {
   constexpr float operator()(float x) const {
-    // Of m = |x|, with e = exp(-2 m) - 1, which is exact near 0: -e / (e + 2).
+    // With m = |x| and e = exp(-2 m) - 1, which is exact near 0, the result is -e / (e + 2).
     const float limited = Clamp(x, -10.0f, 10.0f);
     const float m = limited < 0.0f ? -limited : limited;
     const internal::SplitPower power = internal::Split(m, -2.0f * internal::kLog2E);
@@ -111,11 +113,12 @@ struct Tanh : OfRealValues {
   }
 };
 
-// x Phi(x), where Phi is the normal distribution's: x (1 + erf(x / sqrt(2))) / 2. Within 1.1e-7;
-// results near 0 of negative x have fewer right digits (2 at -1e-5).
+// x Phi(x), where Phi is the normal distribution's: x (1 + erf(x / sqrt(2))) / 2, within 1.1e-7.
+// Results near 0 for negative x have fewer right digits (2 at -1e-5).
 struct Gelu : OfRealValues {
   constexpr float operator()(float x) const {
-    // max(x, 0) - |x| Phi(-|x|). Phi(-m) is 2^h(m), and h a polynomial, up to 8: Phi(-8) is 6e-16.
+    // Computed as max(x, 0) - |x| Phi(-|x|). Phi(-m) is 2^h(m) with a polynomial h, up to m = 8:
+    // Phi(-8) is 6e-16.
     const float magnitude = x < 0.0f ? -x : x;
     const float m = magnitude < 8.0f ? magnitude : 8.0f;
     float h = -0x1.4953dep-21f;
@@ -132,7 +135,7 @@ struct Gelu : OfRealValues {
   }
 };
 
-// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which is x / (1 + exp(-2 ...)). Within 1.7e-7,
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which is x / (1 + exp(-2 ...)); within 1.7e-7,
 // 20 ulp.
 struct GeluTanh : OfRealValues {
   constexpr float operator()(float x) const {

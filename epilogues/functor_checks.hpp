@@ -1,9 +1,10 @@
-// What a user's functor must be, so that the same lines mean the same on both back ends.
+// What a user's functor must be so that the same source means the same on both back ends.
 //
-// nvcc lets a constexpr function template call what has no device code and says nothing: the GPU
-// then reads a register that nobody wrote. A functor whose call is a constant expression has none
-// of that. g++ checks it, since it evaluates the built-in functions of mathematics, which nvcc and
-// clang do not; nvcc checks what device_check.cuh calls.
+// nvcc lets a constexpr function template call functions that have no device code, without a
+// message: the GPU then reads a register that nobody wrote. A functor whose call is a constant
+// expression has no such calls. g++ checks that, since it evaluates the built-in mathematical
+// functions in constant expressions, which nvcc and clang do not; nvcc checks what device_check.cuh
+// calls.
 #pragma once
 
 #include <bit>
@@ -16,14 +17,15 @@
 
 namespace weft::epilogues {
 
-// Call{}(f) is a constant expression for some f: Functor{}; an Functor whose members are all 1; an aggregate Functor whose
-// addresses are those of tables of ones; or Functor::Sample(), which a functor may have that is none of these.
-// Call is a stateless functor that makes the call to try. True for compilers that cannot tell, and where
-// Functor{} itself is no constant expression: then the call has nothing to do with it.
+// Whether Call{}(f) is a constant expression for some f: Functor{}; a Functor whose members are all
+// 1; an aggregate Functor whose addresses point at tables of ones; or Functor::Sample(), which a
+// functor may have if it is none of these. Call is a stateless functor that makes the call to try.
+// True also for compilers that cannot tell, and where Functor{} itself is no constant expression:
+// that says nothing about the call.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 namespace internal {
 
-// Every four bytes are kWord's.
+// A Functor each four bytes of which are kWord's.
 template <class Functor, std::uint32_t kWord>
   requires(std::is_trivially_copyable_v<Functor>)
 constexpr Functor Filled() {
@@ -37,7 +39,7 @@ constexpr Functor Filled() {
 }
 inline constexpr std::uint32_t kFloatOne = 0x3f800000;
 
-// What a pointer member of a sample points at.
+// The table at which a pointer member of a sample points.
 template <class Type>
 struct Ones {
   static constexpr int kCount = 1024;
@@ -51,7 +53,7 @@ struct Ones {
 template <class Type>
 inline constexpr Ones<Type> kOnes{};
 
-// Becomes a member of an Functor: a table's address, or 1.
+// Converts to a member of a Functor: the address of a table of ones, or 1.
 template <class Functor>
 struct AnyMember {
   template <class Type>
@@ -88,7 +90,7 @@ inline constexpr bool kTakesMembers<Functor, std::index_sequence<kIndex...>> = t
 template <class Functor>
 concept HasSample = requires { Functor{Functor::Sample()}; };
 
-// An Functor of as many of its first members as can be given, 16 at most.
+// A Functor made with as many of its first members as it takes, at most 16.
 template <class Functor, std::size_t kCount = 16>
 constexpr Functor Sample() {
   if constexpr (HasSample<Functor>) {
@@ -128,16 +130,17 @@ template <class Functor, class Call>
 concept ConstantCall = true;
 #endif
 
-// Functor's call is constexpr all through, as far as can be seen: at least one of `Calls` is a constant
-// expression. One is enough, since a function may be undefined somewhere (the logarithm of -1, a
-// division by a member that is 0). A function template that calls a plain function for some inputs
-// only is not noticed.
+// Whether Functor's call is constexpr all through, as far as can be seen: at least one of `Calls`
+// is a constant expression. One is enough, since a function may be undefined somewhere (the
+// logarithm of -1, a division by a member that is 0). A function template that calls a plain
+// function for some inputs only is not noticed.
 template <class Functor, class... Calls>
 inline constexpr bool kConstexprFunctor = (ConstantCall<Functor, Calls> || ...);
 
 namespace internal {
 
-// The first parameter of a call operator that is neither a template nor overloaded; else void.
+// The type of the first parameter of a call operator that is neither a template nor overloaded;
+// else void.
 template <class Operator>
 struct FirstParameter {
   using type = void;
@@ -150,7 +153,7 @@ template <class Functor, class Result, class First, class... Rest>
 struct FirstParameter<Result (Functor::*)(First, Rest...) const noexcept> {
   using type = std::remove_cvref_t<First>;
 };
-// Neither a template nor overloaded.
+// Whether the call operator is neither a template nor overloaded.
 template <class Functor>
 concept PlainCall = requires { &Functor::operator(); };
 template <class Functor>
@@ -162,13 +165,14 @@ struct FirstParameterOf<Functor> : FirstParameter<decltype(&Functor::operator())
 
 template <class From, class To>
 concept KeepsEvery = requires(From x) {
-  To{x};  // braces refuse what narrows
+  To{x};  // braces refuse a conversion that narrows
 };
 
 }  // namespace internal
 
-// Functor is given a Type and takes another type, which has not every Type: a float as an int, an std::uint8_t as an
-// std::int8_t. The call converts it without a word. Not seen of templates and overloaded operators.
+// Whether Functor takes a type that cannot hold every value of the Type that it is given, such as
+// an int for a float or an std::int8_t for an std::uint8_t: the call would convert it without a
+// message. Templates and overloaded operators are not seen.
 template <class Functor, class Type>
 inline constexpr bool kNarrows = [] {
   using First = typename internal::FirstParameterOf<Functor>::type;
@@ -179,7 +183,7 @@ inline constexpr bool kNarrows = [] {
   }
 }();
 
-// Functor's bytes are all there is to it, so that an operator can copy them to the GPU.
+// Whether a copy of Functor's bytes is a copy of it, so that an operator can send them to the GPU.
 template <class Functor>
 inline constexpr bool kBytesAreEnough =
     std::is_trivially_copyable_v<Functor> && std::is_default_constructible_v<Functor>;

@@ -17,7 +17,7 @@ constexpr float Fma(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
 
-// The same of doubles; of complex numbers weft::MulAdd.
+// The same for doubles; for complex numbers it is weft::MulAdd.
 constexpr double MulAdd(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 }
@@ -33,13 +33,14 @@ constexpr float Add(float a, float b) {
   return Fma(a, 1.0f, b);
 }
 
-// NaN gives `low`.
+// x limited to [low, high]; NaN gives `low`.
 constexpr float Clamp(float x, float low, float high) {
   const float raised = x > low ? x : low;
   return raised < high ? raised : high;
 }
 
-// a * b + c with one rounding, limited to [0, 1]; NaN gives 0, and a zero is +0. One instruction of GPUs.
+// a * b + c with one rounding, limited to [0, 1]; NaN gives 0, and a zero result is +0. GPUs have
+// one instruction for it.
 constexpr float FmaSaturated(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
   if (!std::is_constant_evaluated()) {
@@ -51,9 +52,10 @@ constexpr float FmaSaturated(float a, float b, float c) {
   return Clamp(Fma(a, b, c), 0.0f, 1.0f);
 }
 
-// Clamp for limits that the compiler does not know: Clamp makes four instructions of them, as one may
-// be NaN or -0. Here a NaN is no limit, and a zero +0. Nothing that is compared is -0 or a signaling NaN,
-// for which fmaxf differs between CPUs and GPUs: adding +0 leaves neither.
+// Clamp for limits that the compiler does not know, for which Clamp takes four instructions, as a
+// limit may be NaN or -0. Here a limit that is NaN does not limit, and a zero result is +0. fmaxf
+// differs between CPUs and GPUs for -0 and signaling NaNs; adding +0 first leaves neither to
+// compare.
 constexpr float Limit(float x, float low, float high) {
   return __builtin_fminf(__builtin_fmaxf(Add(x, 0.0f), Add(low, 0.0f)), Add(high, 0.0f));
 }
@@ -66,7 +68,7 @@ constexpr std::int32_t RoundHalfEvenSmall(float x) {
   return std::bit_cast<std::int32_t>(x + kMagic) - std::bit_cast<std::int32_t>(kMagic);
 }
 
-// Any x, saturating; NaN gives 0.
+// Any x rounded to the nearest integer, halves to the even one, saturating; NaN gives 0.
 constexpr std::int32_t RoundHalfEven(float x) {
   constexpr float kWhole = 8388608.0f;  // 2^23: floats from there on are integers
   constexpr float kEnd = 2147483648.0f;
@@ -82,19 +84,19 @@ constexpr std::int32_t RoundHalfEven(float x) {
   return integer == integer ? static_cast<std::int32_t>(integer) : 0;
 }
 
-// Where a value halfway between two integers goes: to the even one, to the one farther from 0, to
-// the greater one.
+// Where a value halfway between two integers goes: to the even one, to the one farther from 0, or
+// to the greater one.
 enum class Rounding { kHalfEven, kHalfAway, kHalfUp };
 
-// x, with |x| <= 2^22, rounded to the nearest integer; NaN stays one, and a greater |x| an integer
-// or infinity near x.
+// x, with |x| <= 2^22, rounded to the nearest integer. NaN stays NaN; a greater |x| becomes an
+// integer near x, or infinity.
 template <Rounding kRounding>
 constexpr float RoundSmall(float x) {
-  constexpr float kMagic = 12582912.0f;  // as above
+  constexpr float kMagic = 12582912.0f;  // as in RoundHalfEvenSmall
   const float shifted = x + kMagic;
   const float even = shifted - kMagic;
   if constexpr (kRounding == Rounding::kHalfEven) return even;
-  const float above = x - even;  // exact; 1/2 where the even integer is the lower one
+  const float above = x - even;  // exact; 1/2 where x is a tie and the even integer the lower one
   if constexpr (kRounding == Rounding::kHalfUp) return above == 0.5f ? even + 1.0f : even;
   const bool away = x < 0.0f ? above == -0.5f : above == 0.5f;
   return away ? even + above + above : even;

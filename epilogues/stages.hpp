@@ -13,9 +13,9 @@
 
 namespace weft::epilogues {
 
-// What the stages see of one accumulator: int32 sums of int8 products, float sums of the
-// floating-point ones (for which float(acc) is acc itself), or double or complex sums, whose stages
-// compute in that type.
+// What the stages see of one accumulator, which is int32 for int8 products, float for
+// floating-point ones (float(acc) is then acc itself), or double or complex, whose stages compute
+// in that type.
 template <class Sum>
 struct StageInputsOf {
   using Value = std::conditional_t<kOwnArithmetic<Sum>, Sum, float>;
@@ -28,7 +28,7 @@ struct StageInputsOf {
   Value gamma{1};
   float inverse_output_scale = 1.0f;  // 1 / args.output_scale
   float zero_point = 0.0f;
-  float channel_value = 0.0f;  // of the activation that has one for each channel
+  float channel_value = 0.0f;  // of this channel, for the activation that has such values
 };
 using StageInputs = StageInputsOf<std::int32_t>;
 
@@ -60,7 +60,8 @@ struct Bias : internal::BiasTag {
 
 // acc = acc + bias[k] in int32, before Scale: the bias of ONNX and TFLite, in units of the source's
 // scale times the filter's. The caller keeps |acc| + |bias[k]| below 2^31, for which c r s 2^14 +
-// |bias[k]| < 2^31 is enough; beyond, the sum wraps modulo 2^32, as one that starts from the bias.
+// |bias[k]| < 2^31 suffices; beyond, the accumulator wraps modulo 2^32, as if it had started from
+// the bias.
 struct SumBias : internal::BiasTag {
   using Element = std::int32_t;
 
@@ -74,20 +75,21 @@ struct SumBias : internal::BiasTag {
 };
 
 // acc = acc - zx * (sum of the filter's values that meet the image), in int32, for a source whose
-// values x stand for x - zx: the sum is then that of (x - zx) w, and taps outside the image count as
-// zx. args.source_correction, made by conv::MakeSourceCorrection, knows zx. Convolutions only.
+// values x stand for x - zx. The accumulator is then the sum of (x - zx) w, and taps outside the
+// image count as zx. args.source_correction, which conv::MakeSourceCorrection makes, has zx.
+// Convolutions only.
 struct SourceZeroPoint : internal::ZeroPointTag {};
 
-// acc = acc - zw[k] * (sum of the source's values that meet the filter), in int32, for filters whose
-// values w stand for w - zw[k]: args.filter_zero_point and, unless they are depthwise,
-// args.window_sums. Convolutions only.
+// acc = acc - zw[k] * (sum of the source's values that meet the filter), in int32, for filters
+// whose values w stand for w - zw[k]. It reads args.filter_zero_point and, unless the convolution
+// is depthwise, args.window_sums. Convolutions only.
 struct FilterZeroPoint : internal::ZeroPointTag {};
 
-// The residual has the output's format.
+// Stands for the output's format, of a residual or a copy.
 struct SameAsDst {};
 
-// As the first stage: t = gamma * float(residual). After an activation: t = fma(gamma, residual,
-// t). The residual has the output's extents, elements of type Type, and format Format.
+// As the first stage: t = gamma * float(residual); after an activation: t = fma(gamma, residual,
+// t). The residual is a tensor of the output's extents, with elements of Type in format Format.
 template <class Type = std::int8_t, class Format = SameAsDst>
 struct Residual : internal::ResidualTag {
   static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, std::int8_t> ||
@@ -103,8 +105,8 @@ struct Residual : internal::ResidualTag {
   static constexpr bool kHasZeroPoint = false;
 };
 
-// The same for a residual whose bytes r stand for r - zero_point: r less zero_point in float, which is exact for
-// an integer of magnitude 2^15 or less, takes the place of float(residual).
+// The same for a residual whose bytes r stand for r - zero_point: r - zero_point in float, which is
+// exact for an integer zero_point of magnitude 2^15 or less, takes the place of float(residual).
 template <class Type = std::int8_t, class Format = SameAsDst>
 struct ResidualWithZeroPoint : Residual<Type, Format> {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
@@ -113,14 +115,15 @@ struct ResidualWithZeroPoint : Residual<Type, Format> {
   float zero_point = 0.0f;
 };
 
-// t = t * (1 / args.output_scale): from real values to steps of a quantised output, behind the
-// activations and what else is in real values, and before RoundFirst and the output stage. The
+// t = t * (1 / args.output_scale): converts real values to steps of a quantised output. It stands
+// behind all stages that work on real values, and before RoundFirst and the output stage. The
 // inverse is rounded once, on the host, and the product once.
 struct OutputScale : internal::OutputScaleTag {};
 
-// Behind Scale and Bias: writes t as it is there, rounded to Type (float, Half or Bfloat16), to a
-// second tensor of the output's extents, at `to`; t goes on unchanged. It has the output's format,
-// zeros for the channels that fill its last block included, or is NHWC or NCHW. Convolutions only.
+// Writes t as it is at this stage, behind Scale and Bias, rounded to Type (float, Half or
+// Bfloat16), to a second tensor of the output's extents at `to`; t goes on unchanged. That tensor
+// has the output's format, with zeros in the channels that fill its last block, or is NHWC or NCHW.
+// Convolutions only.
 template <class Type = float, class Format = SameAsDst>
 struct Copy : internal::CopyTag {
   static_assert(std::is_same_v<Type, float> || std::is_same_v<Type, Half> ||
@@ -131,7 +134,7 @@ struct Copy : internal::CopyTag {
                 "weft: Copy<T, Format> takes NHWC or NCHW, or no format for the output's");
   using Element = Type;
   using Layout = Format;
-  Type* to = nullptr;  // 16-byte aligned; memory that the run can write, and nothing else uses
+  Type* to = nullptr;  // 16-byte aligned; memory that the run can write, used by nothing else
 
   static constexpr Type Convert(float t) {
     if constexpr (std::is_same_v<Type, float>) {
@@ -142,29 +145,31 @@ struct Copy : internal::CopyTag {
   }
 };
 
-// Behind Scale and Bias: the least and the greatest t of each output channel, over all images and
-// pixels, for calibration; t goes on unchanged. low[k] becomes the least of itself and of the
-// channel's values, high[k] the greatest, whatever the order of blocks: set them to +infinity and
-// -infinity before the first of several runs. NaN is passed over; -0 counts as 0. Convolutions
-// only.
+// Finds the least and the greatest t of each output channel at this stage, behind Scale and Bias,
+// over all images and pixels, for calibration; t goes on unchanged. low[k] becomes the least of
+// itself and the channel's values, high[k] the greatest, whatever the order of blocks: set them to
+// +infinity and -infinity before the first of several runs. NaN is passed over; -0 counts as 0.
+// Convolutions only.
 struct ChannelRange {
-  float* low = nullptr;  // of the output's k, as high; memory that the run can write
+  // One float for each output channel k, in memory that the run can write.
+  float* low = nullptr;
   float* high = nullptr;
 };
 
-// Right before ClampTo<Type>: to[n][k] += the sum over all pixels of image n of output channel k's
-// integers, as ClampTo makes them; exact, whatever the order of blocks. For global average pooling:
-// conv::PooledAverage makes averages of the sums, and zeros for the next run. Convolutions only.
+// Right before ClampTo<Type>: adds to to[n][k] the sum, over all pixels of image n, of the integers
+// that ClampTo makes for output channel k; it is exact, whatever the order of blocks. It is for
+// global average pooling: conv::PooledAverage makes averages of the sums, and zeros for the next
+// run. Convolutions only.
 struct ImageSums : internal::SumsTag {
-  std::int32_t* to = nullptr;  // n times k; memory that the run can write, zero before it
+  std::int32_t* to = nullptr;  // [n][k], in memory that the run can write; zeros before it
 };
-// The same instead of the output, which is not written: args.dst stays null.
+// The same without the output, which is not written: args.dst stays null.
 struct OnlyImageSums : internal::SumsTag {
   std::int32_t* to = nullptr;
 };
 
-// The last stage: add args.zero_point, limit to [kLow, kHigh], round, convert to Type (int8 or uint8).
-// Values halfway between two integers go where kRounding says. NaN counts as 0.
+// The last stage: adds args.zero_point, limits to [kLow, kHigh], rounds, and converts to Type (int8
+// or uint8). Values halfway between two integers go where kRounding says. NaN counts as 0.
 template <class Type, int kLow = (std::numeric_limits<Type>::min)(),
           int kHigh = (std::numeric_limits<Type>::max)(), Rounding kRounding = Rounding::kHalfEven>
 struct ClampTo : internal::OutputTag {
@@ -185,7 +190,7 @@ struct ClampTo : internal::OutputTag {
     return static_cast<Type>(RoundHalfEvenSmall(BeforeHalfEven(limited)));
   }
 
-  // What rounding half to even makes the number that kRounding wants of t: mostly t.
+  // A number that rounds half to even to what kRounding makes of t; mostly t itself.
   static constexpr float BeforeHalfEven(float t) {
     if constexpr (kRounding == Rounding::kHalfEven) {
       return t;
@@ -194,8 +199,8 @@ struct ClampTo : internal::OutputTag {
     }
   }
 
-  // Convert is Shift and BeforeHalfEven, then rounding half to even and saturation to Type: kernels
-  // may then use the hardware's conversion.
+  // Convert is Shift and BeforeHalfEven, followed by rounding half to even and saturation to Type,
+  // for which kernels may use the hardware's conversion.
   static constexpr bool kSaturates =
       kLow == (std::numeric_limits<Type>::min)() && kHigh == (std::numeric_limits<Type>::max)();
   template <class Sum>
@@ -204,12 +209,12 @@ struct ClampTo : internal::OutputTag {
   }
 };
 
-// ClampTo<Type> that rounds otherwise than half to even.
+// ClampTo<Type> with another rounding than half to even.
 template <class Type, Rounding kRounding>
 using RoundedTo = ClampTo<Type, (std::numeric_limits<Type>::min)(),
                           (std::numeric_limits<Type>::max)(), kRounding>;
 
-// The last stage: the value as it is, in float; it takes no zero point.
+// The last stage: the value as it is, in float; no zero point is added.
 struct ToFloat : internal::OutputTag {
   using Element = float;
   template <class Sum>
@@ -218,7 +223,7 @@ struct ToFloat : internal::OutputTag {
   }
 };
 
-// The last stage: the value rounded to the nearest Type, halves to even: Half or Bfloat16
+// The last stage: the value rounded to the nearest Type, halves to even. Type is Half or Bfloat16
 // (layouts/element/float16.hpp), or std::int32_t, which saturates and where NaN counts as 0.
 template <class Type>
 struct RoundTo : internal::OutputTag {
@@ -236,9 +241,10 @@ struct RoundTo : internal::OutputTag {
   }
 };
 
-// The only stage of a chain that wants the sums as they are, but for a SumBias before it; Type is
-// their type: std::int32_t, float, double or Complex. Of doubles and complex numbers [Residual<Type>] Scale
-// may stand before it, and compute in Type: t = gamma * residual, t = MulAdd(alpha, acc, t), from t = 0 on.
+// Writes the accumulators as they are; Type is their type: std::int32_t, float, double or Complex.
+// No other stage may stand in the chain except SumBias and zero points and, for doubles and complex
+// numbers, [Residual<Type>] Scale, which compute in Type: t = gamma * residual, t = MulAdd(alpha,
+// acc, t), from t = 0 on.
 template <class Type>
 struct ToSums : internal::OutputTag {
   static constexpr bool kOnlySums = true;

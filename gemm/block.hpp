@@ -1,6 +1,6 @@
-// Block<Desc>: a matrix product inside a kernel of the user's own, made by all threads of a block,
-// on both back ends. Desc, a struct of a dozen lines: block_config.hpp. docs/block_gemm.md tells how
-// a kernel is written with it.
+// Block<Desc>: a matrix product inside a kernel of the user's own, computed by all threads of a
+// block, on both back ends. Desc is a struct of a dozen lines (block_config.hpp).
+// docs/block_gemm.md tells how to write a kernel with it.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// Every function is called by whole warps, in the order of the kernel's text; threads from kThreads
-// on may call it too and do nothing. Two have barriers of the whole block, and every thread of it
-// calls them: WaitForCopies, and MultiplyGlobal. All other barriers are the caller's.
+// Every function is called by whole warps that have not diverged; threads from kThreads on may call
+// it too, and do nothing. WaitForCopies and MultiplyGlobal contain barriers of the whole block, so
+// that every thread of it must call them. All other barriers are the caller's.
 template <class Description>
 struct Block {
   using Desc = Description;
   using Policy = BlockPolicy<Description>;
   static_assert(
-      CheckedBlock<Description>::kOk);  // first: what Description lacks is then one sentence
+      CheckedBlock<Description>::kOk);  // first, so that a mistake is reported in one sentence
   static constexpr bool kWgmma = CheckedBlock<Description>::kWgmma;
   using ElementA = typename Description::ElementA;
   using ElementB = typename Description::ElementB;
@@ -49,7 +49,7 @@ struct Block {
                              SimtAsyncMainloop<Policy, kKMajorA, kKMajorB>, SimtMainloop<Policy>>>>;
   static constexpr int kM = Description::config.shape.m, kN = Description::config.shape.n,
                        kK = Description::config.shape.k;
-  static constexpr int kThreads = Policy::kThreads;  // that the kernel's block has at least
+  static constexpr int kThreads = Policy::kThreads;  // a kernel's block has at least so many
   static constexpr int kSuggestedThreads = SuggestedThreads<Description>();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
 
@@ -62,8 +62,9 @@ struct Block {
                 "weft: A and B of a block's product need more than 227 KB of shared memory, the "
                 "most any GPU gives one block; make config.shape.k smaller and multiply in steps");
 
-  // --- Shared memory: raw, never constructed. Views are of padded extents, (row, column) -> element;
-  // B's is (column, k), as its columns lie like A's rows.
+  // --- Shared memory. The storage types are raw bytes that are never constructed. A view maps
+  // (row, column) of the padded extents to an element; that of B is (n, k), as B's columns lie like
+  // A's rows.
 
   using SharedA = typename OperandA::Storage;
   using SharedB = typename OperandB::Storage;
@@ -79,14 +80,16 @@ struct Block {
   WEFT_DEVICE static ViewOfB ViewB(SharedB& b) { return OperandB::ViewOf(b); }
   WEFT_DEVICE static ViewOfC ViewC(SharedC& c) { return ResultC::ViewOf(c); }
 
-  // --- Copies. Of a matrix larger than the operand the first rows and columns count; a smaller one
-  // has zeros for its missing k. A's missing rows (B's columns) are zeros too where operands are
-  // K-major; where it does not, accesses are whole, and the rest of the last may be anything. Along
-  // LayoutA (LayoutB, LayoutC) elements are adjacent; address and pitch are multiples of
-  // config.alignment bytes, and of lines across k all of the pitch is memory that may be read.
+  // --- Copies. If a matrix is larger than the operand, its first rows and columns are taken; if it
+  // is smaller, zeros are stored for the missing k. Missing rows of A (columns of B) are zeros too
+  // if the operand is K-major; if it is MN-major, loads are whole accesses, and what the last one
+  // has past the end may be anything. Elements are adjacent along LayoutA (LayoutB, LayoutC);
+  // address and pitch are multiples of config.alignment bytes. All of the pitch of an MN-major
+  // operand must be readable.
 
-  // Begins to load A, m x k, or B, k x n; whoever reads calls WaitForCopies first. From another type
-  // than the operand's, load(element) is the operand's; that goes one element at a time.
+  // Starts to load A, m x k, or B, k x n; call WaitForCopies before it is read. If `from` has
+  // another element type than the operand, load(element) converts, and loads are one element at a
+  // time.
   template <class Type, class Load = internal::NoConversion>
   WEFT_DEVICE static void CopyA(arch::Thread t, const layouts::Matrix<Type>& from,
                                 const ViewOfA& to, const Load& load = {}) {
@@ -97,8 +100,9 @@ struct Block {
                                 const ViewOfB& to, const Load& load = {}) {
     OperandB::template Copy<std::remove_const_t<Type>>(t, from.Transposed(), to, load);
   }
-  // All copies that any thread of the block has begun have arrived, for all threads: a barrier. (A
-  // kernel with copies under way for later calls t.CpAsyncCommit and t.CpAsyncWait itself.)
+  // A barrier after which all threads see the results of all copies that any thread of the block
+  // has started. (A kernel that wants later copies to stay in flight calls t.CpAsyncCommit and
+  // t.CpAsyncWait itself.)
   WEFT_DEVICE static void WaitForCopies(arch::Thread t) {
     if constexpr (kRequires.min >= 80) {
       t.CpAsyncCommit();
@@ -107,7 +111,8 @@ struct Block {
     t.SyncThreads();
   }
 
-  // C between global and shared memory, done when they return; no barrier.
+  // These copy C between global and shared memory. A thread's copies are complete when they return;
+  // they contain no barrier.
   WEFT_DEVICE static void LoadC(arch::Thread t, const layouts::Matrix<const ElementC>& from,
                                 const ViewOfC& to) {
     ResultC::Load(t, from, to);
@@ -121,7 +126,7 @@ struct Block {
 
   using Accumulators = BlockAccumulators<Mainloop, kM, kN, Description::config.whole_rows>;
 
-  // acc += A B
+  // Computes acc += A B.
   template <class MatrixA, class MatrixB>
   WEFT_DEVICE static void Multiply(arch::Thread t, const MatrixA& a, const MatrixB& b,
                                    Accumulators& acc) {
@@ -152,7 +157,7 @@ struct Block {
     }
   }
 
-  // A B in registers.
+  // Returns A B, in registers.
   template <class MatrixA, class MatrixB>
   WEFT_DEVICE static Accumulators Multiply(arch::Thread t, const MatrixA& a, const MatrixB& b) {
     Accumulators acc;
@@ -160,11 +165,12 @@ struct Block {
     return acc;
   }
 
-  // acc += A B of matrices in global memory, m x k and k x n: k tiles of config.shape.k or less travel
-  // through the stages of the mainloop's pipeline while others are multiplied. k is a.cols, from 1 up
-  // to 2^31 - 1025 bytes of elements, and b.rows, which is not read, the same. Alignment and what lies
-  // around the matrices as for CopyA and CopyB. The block has as many threads as hold sums, and all
-  // of them call it. Ends without a barrier: before the stages are used again there is to be one.
+  // Computes acc += A B for matrices in global memory, m x k and k x n. k tiles of config.shape.k
+  // or less are loaded into the stages of the mainloop's pipeline while others are multiplied. k is
+  // a.cols, which is 1 to 2^31 - 1025 bytes of elements; b.rows is not read, and must be the same.
+  // Alignment and padding of the matrices are as for CopyA and CopyB. The block has exactly as many
+  // threads as hold accumulators, and all of them call it. It ends without a barrier: the caller
+  // needs one before the stages are used again.
   using SharedStages = typename Mainloop::Pipeline::Stages;
   WEFT_DEVICE static void MultiplyGlobal(arch::Thread t, SharedStages& stages,
                                          const layouts::Matrix<const ElementA>& a,
@@ -184,10 +190,10 @@ struct Block {
                             acc.registers);
   }
 
-  // C = alpha A B + beta C, C in shared memory: each thread changes its own elements. Computed in
-  // Sum, or in float where C is float: int32 wraps around; for floating point t = beta c (0 for
-  // beta = 0, and C is not read), then fma(alpha, sum, t), or MulAdd of complex numbers, then one
-  // rounding to ElementC. c: any view (row, column) -> ElementC&.
+  // Computes C = alpha A B + beta C in shared memory; each thread changes its own elements. The
+  // arithmetic is that of Sum, or of float where C is float. int32 wraps around. In floating point
+  // t = beta c (0 for beta = 0, when C is not read), then fma(alpha, sum, t), or MulAdd for complex
+  // numbers, then one rounding to ElementC. c is any view (row, column) -> ElementC&.
   using Scale = std::conditional_t<std::is_same_v<ElementC, float>, float, Sum>;
   template <class MatrixA, class MatrixB, class MatrixC>
   WEFT_DEVICE static void Multiply(arch::Thread t, Scale alpha, const MatrixA& a, const MatrixB& b,
@@ -202,14 +208,16 @@ struct Block {
     });
   }
 
-  // --- Chains: sums of an earlier product of this block as operand A, without shared memory.
+  // --- Chains: the accumulators of an earlier product of this thread block become operand A,
+  // without shared memory.
 
   struct NoRegistersA {};
   using RegistersA =
       std::conditional_t<CheckedBlock<Description>::kMma,
                          BlockRegistersA<Mainloop, ElementA, OperandA::kKTiles, kK>, NoRegistersA>;
 
-  // `First` is the earlier product's Block. convert(sum) is an ElementA.
+  // Makes operand A from accumulators. First is the earlier product's Block; convert(sum) is an
+  // ElementA.
   template <class First, class Convert>
   WEFT_DEVICE static RegistersA FromAccumulators(arch::Thread t,
                                                  const typename First::Accumulators& acc,
@@ -234,7 +242,7 @@ struct Block {
     return RegistersA::From(t, acc, convert);
   }
 
-  // acc += A B
+  // Computes acc += A B.
   template <class MatrixB>
   WEFT_DEVICE static void Multiply(arch::Thread t, const RegistersA& a, const MatrixB& b,
                                    Accumulators& acc) {

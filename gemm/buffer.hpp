@@ -20,7 +20,7 @@
 
 namespace weft {
 
-// Where an operator runs and its tensors lie.
+// Where an operator runs, and where its tensors lie.
 enum class Backend { kCpu, kCuda };
 
 // kCuda if Weft was built with CUDA and a GPU can be used, else kCpu.
@@ -28,7 +28,8 @@ Backend UsableBackend();
 
 namespace internal {
 
-// *memory becomes the address of `size` zero elements of `element` bytes each, or null for none.
+// Sets *memory to the address of `size` zero elements of `element` bytes each, or to null if size
+// is 0.
 absl::Status AllocateZeros(Backend backend, std::int64_t size, int element, void** memory);
 void Free(Backend backend, void* memory);
 
@@ -37,7 +38,7 @@ void Free(Backend backend, void* memory);
 absl::Status CopyBytes(Backend backend, void* to, const void* from, std::int64_t bytes,
                        std::int64_t buffer_bytes, Stream stream);
 
-// What has Elements in host memory, such as a packed filter.
+// A type that has Elements in host memory, such as a packed filter.
 template <class Owner, class Element>
 concept OwnerOf = requires(const Owner& owner) {
   { owner.data() } -> std::convertible_to<const Element*>;
@@ -46,18 +47,18 @@ concept OwnerOf = requires(const Owner& owner) {
 
 }  // namespace internal
 
-// Owns `size()` Elements on the GPU or on the host, aligned to 256 bytes. Movable; what is moved from is
-// empty. Element is trivially copyable: int8_t, float, Half and so on.
+// Owns size() Elements on the GPU or on the host, aligned to 256 bytes. It is movable, and empty
+// after it was moved from. Element is trivially copyable: int8_t, float, Half and so on.
 //
-// Memory of Backend::kCuda lies on the device that was current where it was made. It is not managed:
-// the host reads it through CopyTo and Read alone.
+// Memory of Backend::kCuda lies on the device that was current where it was made. It is not
+// managed: the host reads it through CopyTo and Read alone.
 template <class Element>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>,
                 "weft: a Buffer holds trivially copyable elements that are not const");
 
  public:
-  // Of no elements.
+  // An empty buffer.
   Buffer() = default;
   Buffer(Buffer&& other) noexcept { *this = std::move(other); }
   Buffer& operator=(Buffer&& other) noexcept {
@@ -88,8 +89,8 @@ class Buffer {
     return buffer;
   }
 
-  // A copy of what `owner` holds in host memory, its data() and bytes(): a packed filter, for example,
-  // whose At(buffer.data()) is then the filter of the run.
+  // A copy of the bytes() that `owner` has in host memory at data(): for example of a packed
+  // filter, whose At(buffer.data()) is then the filter argument of a run.
   template <internal::OwnerOf<Element> Owner>
   static absl::StatusOr<Buffer> CopyOf(const Owner& owner, Backend backend) {
     const Element* const values = owner.data();
@@ -105,13 +106,14 @@ class Buffer {
   std::int64_t bytes() const { return size_ * std::int64_t{sizeof(Element)}; }
   Backend backend() const { return backend_; }
 
-  // Overwrites the elements with `values`, after the work that was enqueued on `stream`, and returns
-  // when that is done. InvalidArgument if there are not size() values, Internal if CUDA fails.
+  // Overwrites the elements with `values`, after the work that was enqueued on `stream`, and
+  // returns when that is done. InvalidArgument if there are not size() values, Internal if CUDA
+  // fails.
   absl::Status CopyFrom(absl::Span<const Element> values, Stream stream = nullptr) {
     return internal::CopyBytes(backend_, data_, values.data(), BytesOf(values.size()), bytes(),
                                stream);
   }
-  // The same in the other direction: `values` become the elements.
+  // Copies the elements to `values`, which has size() of them. Waits and fails as CopyFrom does.
   absl::Status CopyTo(absl::Span<Element> values, Stream stream = nullptr) const {
     return internal::CopyBytes(backend_, values.data(), data_, BytesOf(values.size()), bytes(),
                                stream);
@@ -138,9 +140,9 @@ class Buffer {
 
 inline namespace WEFT_BACKEND {
 
-// op.Run(args, stream) for kCuda, op.RunOnCpu(args) for kCpu. The addresses of `args` are the
-// back end's, for example those of Buffers of it. A .cu file holds no kernels for the CPU: there kCpu
-// is FailedPrecondition.
+// op.Run(args, stream) for kCuda, op.RunOnCpu(args) for kCpu. The addresses of `args` are the back
+// end's, for example those of Buffers of it. A .cu file holds no kernels for the CPU: there kCpu is
+// FailedPrecondition.
 template <class Operator>
 inline absl::Status RunOn(Backend backend, const Operator& op,
                           const typename Operator::Arguments& args, Stream stream = nullptr) {

@@ -1,17 +1,18 @@
-// Dispatch<Family>: an operator that chooses among policies which differ in their config only.
+// Dispatch<Family>: an operator that chooses among policies that differ in nothing but their
+// config.
 //
 //     using Op = weft::gemm::Dispatch<weft::gemm::S8GemmFamily<weft::epilogues::BiasRelu<>>>;
 //     absl::StatusOr<Op> op = Op::Create({.m = 512, .n = 256, .k = 1024});  // for the GPU at hand,
 //     op->Run({.a = a, .b = b, .bias = bias, .c = c}, stream);              // else for the CPU
 //     op->Describe();                                    // what was chosen, and why
 //
-// A model chooses, or a tuning table where one is given and holds the problem:
+// A performance model chooses, or a tuning table where one is given and has the problem:
 //
 //     const auto table = weft::gemm::TuningTable::Read("tuning.txt");
 //     auto op = Op::Create(problem, {.tuning = &*table});
 //
-// Besides the choice it is the operator that its policies are of, a Gemm or a Convolution (include
-// weft/conv/dispatch.hpp): the same arguments, checks and errors.
+// Apart from the choice it behaves as the operator of its policies, a Gemm or a Convolution
+// (include weft/conv/dispatch.hpp): arguments, checks and errors are the same.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ namespace internal {
 
 WEFT_CHOOSE(extern, GemmPlanner)
 
-// Of operators that have packed filters.
+// An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>
 concept HasFilter = requires { typename Op::Filter; };
 template <class Op>
@@ -57,8 +58,8 @@ class Dispatch {
                 "weft::conv::Convolution<Policy> or weft::gemm::Gemm<Policy>");
 };
 
-// As immutable as the operator. RunOnCpu and Run instantiate what they run; who only asks for a choice compiles no
-// kernel.
+// A Dispatch is immutable, as its operator is. Kernels are instantiated by RunOnCpu and Run only: a
+// program that only asks for a choice compiles none.
 template <class... Policies>
 class Dispatch<Family<Policies...>> {
   static_assert(CheckedFamily<Policies...>::kValid);
@@ -84,7 +85,7 @@ class Dispatch<Family<Policies...>> {
 
   static constexpr int kPolicies = sizeof...(Policies);
 
-  // What tuning tables call the family's operator.
+  // The name of the family's operator in tuning tables.
   static std::string FamilyName() { return OperatorName<FirstPolicy>(); }
 
   // The tiles to choose from, in the family's order.
@@ -92,8 +93,8 @@ class Dispatch<Family<Policies...>> {
     return {TileDescription(Policies::config)...};
   }
 
-  // Which of them are compiled for the CPU: all, but where sums are integers, so that every tile has the same
-  // results, those of internal::TilesForCpu, mostly two.
+  // Which tiles are compiled for the CPU. With int32 accumulators every tile has the same results,
+  // and those of internal::TilesForCpu, mostly two, are enough; otherwise all are compiled.
   static constexpr std::array<bool, kPolicies> OnCpu() {
     std::array<bool, kPolicies> all;
     all.fill(true);
@@ -101,9 +102,9 @@ class Dispatch<Family<Policies...>> {
   }
 
   // Chooses for `gpu` or for the CPU. Policies that refuse the problem or do not fit the GPU are
-  // passed over; so are those that this program holds no GPU code for, if it holds some for
-  // others, and for the CPU those without CPU code. If all refuse, the first one's error, which is the
-  // operator's. InvalidArgument for facts that describe no machine.
+  // passed over; so are policies without GPU code in this program, if others have some, and for the
+  // CPU those without CPU code. If all policies refuse, Create returns the error of the first, as
+  // its operator would. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
     return Choose(problem, gpu, options);
@@ -115,8 +116,8 @@ class Dispatch<Family<Policies...>> {
     return Choose(problem, cpu, {});
   }
 
-  // For the GPU that is current in this thread if there is one, else for all threads of the CPU,
-  // for which nothing is looked up in tables.
+  // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU,
+  // for which tuning tables are not used.
   static absl::StatusOr<Dispatch> Create(const Problem& problem,
                                          const DispatchOptions& options = {}) {
     const arch::DeviceQuery device = arch::QueryDevice();
@@ -128,7 +129,7 @@ class Dispatch<Family<Policies...>> {
     return Create(problem, CpuFacts{(std::max)(1, threads)});
   }
 
-  // No choice: policy `index` of the family.
+  // Takes policy `index` of the family, without a choice. OutOfRange if there is none.
   static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
     if (index < 0 || index >= kPolicies) {
       return absl::OutOfRangeError(absl::StrCat(Kind::kWho, ": index=", index,
@@ -141,7 +142,7 @@ class Dispatch<Family<Policies...>> {
   }
 
   const Problem& problem() const { return plan().problem; }
-  // Of operators that have them.
+  // For operators that have these sizes.
   std::int64_t src_size() const { return First(plan()).src_size(); }
   std::int64_t dst_size() const { return First(plan()).dst_size(); }
   std::int64_t dst_bytes() const { return First(plan()).dst_bytes(); }
@@ -150,29 +151,30 @@ class Dispatch<Family<Policies...>> {
   int index() const { return choice_.chosen.index; }
   TileDescription config() const { return Configs()[index()]; }
 
-  // What was considered, in the family's order; empty after CreateAt.
+  // The policies that were considered, in the family's order; empty after CreateAt.
   const std::vector<Candidate>& candidates() const { return choice_.candidates; }
 
-  // Whether a tuning table's measurement decided.
+  // Whether a measurement of a tuning table decided the choice.
   bool measured() const { return choice_.measured; }
 
   // One line: what will run, and why it was chosen.
   std::string Describe() const {
     return absl::StrCat(Planner::Describe(plan(), kFacts[index()]), "; ", why());
   }
-  // The second half of it.
+  // The second half of Describe: why it was chosen.
   const std::string& why() const { return choice_.why; }
 
-  // As the operator's. Where addresses are not aligned as the chosen tile wants them, the best of the
-  // tiles that ask less runs; Describe names it.
+  // Behaves as the operator's Run. If addresses are not aligned as the chosen tile needs, the best
+  // of the tiles that need less alignment runs; Describe names it.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
     constexpr RunFunction* kRun[] = {&RunWith<Policies>...};
     return Try([&](const Planned& p) { return kRun[p.index](p.plan, args, stream, options); });
   }
 #if defined(WEFT_CPU_BACKEND)
-  // The results that Run has, to the bit: of the chosen tile if it is compiled for the CPU (OnCpu), else of
-  // another one. A given policy's kernel runs on the CPU by itself, as a Convolution<P> or a Gemm<P>.
-  // FailedPrecondition if no tile that is compiled for the CPU takes a problem or addresses that the chosen one takes.
+  // Has the results of Run to the bit. It runs the chosen tile if that is compiled for the CPU
+  // (OnCpu), else another one; to run a certain policy's kernel on the CPU, use Convolution<P> or
+  // Gemm<P>. FailedPrecondition if the chosen tile takes the problem and the addresses, but none
+  // that is compiled for the CPU does.
   absl::Status RunOnCpu(const Arguments& args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
@@ -235,7 +237,7 @@ class Dispatch<Family<Policies...>> {
     }
   }
 
-  // What RunOnCpu tries, one after the other.
+  // The plans that RunOnCpu tries, in this order.
   std::vector<Planned> ForCpu(absl::Status* refusal) const {
     std::vector<Planned> order;
     if (OnCpu()[index()]) order.push_back(choice_.chosen);
@@ -247,8 +249,8 @@ class Dispatch<Family<Policies...>> {
   }
 #endif
 
-  // run(p) for the chosen policy p and, after an InvalidArgument, which is one of arguments, before anything
-  // was started, for the others.
+  // Calls run(p) for the chosen policy p, and for the others as long as it returns InvalidArgument,
+  // which is about arguments and is returned before anything is started.
   template <class Function>
   absl::Status Try(const Function& run) const {
     absl::Status status = run(choice_.chosen);

@@ -1,15 +1,16 @@
-// Gemm<Policy>: C = epilogue(A B). MyGemm: see gemm/policy/gemm_policy.hpp.
+// Gemm<Policy>: C = epilogue(A B). How to write a policy such as MyGemm:
+// gemm/policy/gemm_policy.hpp.
 //
 //     auto op = weft::gemm::Gemm<MyGemm>::Create({.m = 512, .n = 256, .k = 1024});
 //     op->Run({.a = a, .b = b, .bias = bias, .c = c}, stream);  // on the GPU
 //     op->RunOnCpu({.a = a, .b = b, .bias = bias, .c = c});     // the same kernel, on the CPU
 //
-// A batch of products is one launch: Create({.m = 128, .n = 128, .k = 64, .batch = 96}); so are those of
-// Gemm<Grouped<MyGemm>>, whose products have different numbers of rows.
+// A batch of products is one launch: Create({.m = 128, .n = 128, .k = 64, .batch = 96}). So is a
+// Gemm<Grouped<MyGemm>>, whose products (groups) have different numbers of rows.
 //
 // A leading dimension counts the elements from one row (RowMajor) or column (ColumnMajor) to the
-// next; those of A and B are multiples of config.alignment.src bytes, and every line of a matrix is
-// there in full, up to its leading dimension: kernels may read what lies between.
+// next; those of A and B are multiples of config.alignment.src bytes. Every row (column) must be
+// readable up to its leading dimension, as kernels may read the padding.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@
 
 namespace weft::gemm {
 
-// The facts of GEMM policy PolicyT.
+// What the host code, which is not a template, needs to know of GEMM policy PolicyT.
 template <class PolicyT>
 constexpr GemmFacts GemmFactsOf() {
   using Kernel = GemmKernel<PolicyT>;
@@ -71,37 +72,38 @@ constexpr GemmFacts GemmFactsOf() {
 }
 
 // The matrices and numbers of one run: a Gemm's Arguments. Addresses are GPU addresses for Run and
-// host addresses for RunOnCpu. Policies that differ in their config only share this type.
+// host addresses for RunOnCpu. Policies that differ only in their config share this type.
 template <class Element, class Epilogue, class LoadA = NoLoad, class LoadB = NoLoad>
 struct GemmArguments {
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;
-  using Value = typename Epilogue::Value;  // float, or the sums' double or Complex
+  using Value = typename Epilogue::Value;  // float; double or Complex with such accumulators
 
-  // Of a batch: those of the first product; the others' follow as GemmProblem says.
-  // Elements; the Source of LoadA and LoadB, bytes of two for Int4.
+  // For a batch, these are the matrices of the first product; GemmProblem's strides lead to the
+  // others. With a LoadA or LoadB the elements are its Source; Int4 has two to a byte.
   SourcePointer<OperandElement<Element, LoadA>> a = nullptr;              // m x k
   SourcePointer<OperandElement<ElementOfB<Element>, LoadB>> b = nullptr;  // k x n
-  // n values, with a Bias or SumBias stage; with problem.own_bias n for each product.
+  // n values, for a Bias or SumBias stage; with problem.own_bias, n for each product.
   BiasPointer<BiasElement> bias = nullptr;
-  // With a Residual stage only: m x n in C's layout, leading dimension and stride. If its elements
-  // have the size of C's it may be c itself, for C += A B; nothing else may overlap c.
+  // For a Residual stage: m x n, with C's layout, leading dimension and stride. If its elements
+  // have the size of C's, it may be c itself, for C += A B; nothing else may overlap c.
   ResidualPointer<ResidualElement> residual = nullptr;
   OutputPointer<typename Epilogue::Output> c = nullptr;  // m x n
-  Value alpha{1};                                        // scale of the sums
-  NumbersPointer<Value> channel_alpha = nullptr;         // or one per column, as many as of bias
+  Value alpha{1};                                        // scale of A B
+  NumbersPointer<Value> channel_alpha = nullptr;         // or one per column, as many as bias has
   float beta = 1.0f;                                     // scale of the bias
   Value gamma{1};                                        // scale of the residual
-  float output_scale = 0.0f;  // with an OutputScale stage: the real value of a step of c
+  float output_scale = 0.0f;  // for an OutputScale stage: the real value of a step of c
   float zero_point = 0.0f;    // added before the conversion to an 8-bit type
   Epilogue epilogue{};
-  // Of Grouped only, where A and C are: the row behind group g's last one, problem.batch of them in
-  // ascending order. The group's first row is the end of the group before it, or 0; groups may be empty.
-  // Rows from the last end to problem.m belong to none: C keeps what it has there. On a GPU numbers are
-  // read when the kernel runs, so that earlier kernels may write them; none is taken to lie outside 0 to
-  // problem.m, and descending ones make results of no meaning.
+  // For Grouped only, in the same memory as A and C: problem.batch ascending numbers; number g is
+  // the row behind group g's last one. A group begins where the one before it ends, the first at
+  // row 0; groups may be empty. Rows from the last number to problem.m belong to no group, and C
+  // keeps what it has there. On a GPU the numbers are read when the kernel runs, so that earlier
+  // kernels may write them. They are clamped to 0 to problem.m; if they descend, the results are
+  // meaningless.
   NumbersPointer<std::int32_t> group_offsets = nullptr;
-  // With LoadA, LoadB: the functors, for those that have run-time values.
+  // The load functors, for those that have run-time values.
   LoadA load_a{};
   LoadB load_b{};
 };
@@ -125,15 +127,16 @@ class Gemm {
   using ResidualElement = typename Arguments::ResidualElement;
 
   static constexpr GemmFacts Facts() { return GemmFactsOf<PolicyT>(); }
-  static constexpr GemmFacts PlanFacts() { return Facts(); }  // that Planner asks for
+  static constexpr GemmFacts PlanFacts() { return Facts(); }  // for Planner
 
-  // InvalidArgument or OutOfRange, naming the field, its value and what would be accepted. Where m, n or
-  // batch is 0, runs do nothing; where k is 0, C is the epilogue of 0, and A and B are not looked at.
+  // Errors are InvalidArgument or OutOfRange, and name the field, its value and what would be
+  // accepted. If m, n or batch is 0, runs do nothing; if k is 0, C is the epilogue of 0, and A and
+  // B are not read.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
     return Planned(GemmPlanner::Make(problem, Facts(), nullptr));
   }
 
-  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
+  // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
     return Planned(GemmPlanner::Make(problem, Facts(), &device));
   }
@@ -149,13 +152,13 @@ class Gemm {
 
   const GemmProblem& problem() const { return plan_.problem; }
 
-  // How the work is cut into blocks.
+  // How the work is divided into tiles.
   const PlanCounts& counts() const { return plan_.counts; }
 
   // One line: tile, grid, shared memory, layouts.
   std::string Describe() const { return DescribeGemm(plan_, Facts()); }
 
-  // Enqueues the kernel on `stream`; errors as conv::Convolution::Run.
+  // Enqueues the kernel on `stream`. Errors are those of conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
     return Start(args, &arch::EncodeTensorMap, [&](const Launch& launch) {
       return RunOnGpu<PolicyT>("gemm", Facts(), launch, stream, options);
@@ -183,15 +186,15 @@ class Gemm {
   }
 #endif
 
-  // For who knows the ends before Run: InvalidArgument unless they are problem().batch numbers that ascend
-  // from 0 or more to problem().m at most. Run itself cannot look at them.
+  // For callers that have the group offsets on the host: InvalidArgument unless they are
+  // problem().batch ascending numbers of 0 to problem().m. Run itself cannot read them.
   absl::Status CheckGroupOffsets(absl::Span<const std::int32_t> group_offsets) const
     requires kGrouped<PolicyT>
   {
     return gemm::CheckGroupOffsets(problem(), group_offsets);
   }
 
-  // What Run checks before it launches.
+  // Checks what Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (!kGrouped<PolicyT> && args.group_offsets != nullptr) {
       return absl::InvalidArgumentError(
@@ -207,9 +210,9 @@ class Gemm {
 
  private:
   template <class>
-  friend class Gemm;  // of a list, which has one of these for each product
+  friend class Gemm;  // that of a list, which has one of these for each product
   template <class>
-  friend class Dispatch;  // which makes the plans
+  friend class Dispatch;  // makes the plans itself
 
   explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
   static absl::StatusOr<Gemm> Planned(const absl::StatusOr<GemmPlan>& plan) {
@@ -217,7 +220,7 @@ class Gemm {
     return Gemm(*plan);
   }
 
-  // What a run reads and writes.
+  // The memory that a run reads and writes.
   struct Tensors {
     TensorArgument operands[3];  // a, b, and the group offsets of Grouped
     TensorArgument c;
@@ -232,7 +235,7 @@ class Gemm {
       constexpr int kBits = kOperandBits<PolicyT, kIsA>;
       if (p.k == 0) return TensorArgument{.field = field, .address = address, .if_null = nullptr};
       constexpr bool kFixed = CheckedGemmPolicy<PolicyT>::kWgmma || kLoads<LoadOf<PolicyT, kIsA>>;
-      // Kernels read whole accesses, up to the end of the last line's pitch at most.
+      // Kernels load whole accesses, at most up to the end of the last line's pitch.
       constexpr std::int64_t kAccess = kOperandAccess<PolicyT, kIsA>;
       const std::int64_t reach = (p.batch - 1) * stride + (lines - 1) * pitch +
                                  (std::min)(pitch, RoundUp(elements, kAccess));
@@ -278,7 +281,7 @@ class Gemm {
     all.c.given = args.c.given();
     all.c.helper = "WithDstAlignment";
     all.c.least_alignment = sizeof(Output);
-    // wgmma_sm90 reads a residual of bytes as widely as C is written.
+    // wgmma_sm90 loads a residual of bytes by accesses as wide as its stores to C.
     constexpr bool kWide = CheckedGemmPolicy<PolicyT>::kWgmma && sizeof(ResidualElement) == 1;
     TensorArgument residual = result(
         sizeof(ResidualElement), kWide ? PolicyT::config.alignment.dst : alignof(ResidualElement));
@@ -313,17 +316,18 @@ class Gemm {
     }
   }
 
-  // Whether it takes the kernel that looks where lines end.
+  // Whether k is ragged, so that the kernel that masks the last access of each line must run.
   bool HasRaggedK() const {
     return KernelList<PolicyT>::kRaggedK &&
            problem().k * std::int64_t{sizeof(Element)} % PolicyT::config.alignment.src != 0;
   }
 
-  // What the kernel is given for this product: p->a, b, output and k tiles.
+  // Sets what the kernel is given for this product: p->a, b, output and k_tiles.
   template <class Params>
   absl::Status FillProduct(const Arguments& args, MakeTensorMap make, Params* p) const {
     Fill(args, p);
-    // Operands without elements may be null. Their addresses are formed, and aligned for TMA.
+    // An operand without elements may be null. The kernel still forms addresses of it, and TMA
+    // needs an aligned one, so that it is given some other address.
     constexpr std::uintptr_t kAligned = 16;
     const auto* some = reinterpret_cast<const void*>(
         reinterpret_cast<std::uintptr_t>(static_cast<const void*>(args.c)) / kAligned * kAligned);
@@ -339,9 +343,9 @@ class Gemm {
       }
     } else {
       const auto k = static_cast<std::int32_t>(problem().k);
-      // Elements loaded one k at a time may begin with the short k tile: sums then start with zeros
-      // instead of ending with them, which would turn -0 into 0. Not where warps share k tiles:
-      // their parts are those of k tiles that begin with k = 0.
+      // simt_async takes the short k tile first: accumulators then start with the products of
+      // padding zeros instead of ending with them, which would turn -0 into 0. Not with sliced k,
+      // where each warp's part is one of k tiles that begin with k = 0.
       constexpr bool kShortFirst = PolicyT::config.kMainloop == Mainloop::kSimtAsync &&
                                    PolicyT::config.warp.k == PolicyT::config.threadblock.k;
       const std::int32_t first = kShortFirst ? k - p->k_tiles * PolicyT::config.threadblock.k : 0;
@@ -369,14 +373,15 @@ class Gemm {
     }
   }
 
-  // What every kernel's parameters have.
+  // Sets the parameters that all kernels have.
   template <class Params>
   void Fill(const Arguments& args, Params* p) const {
     p->k_tiles = counts().k_tiles;
     FillOutput(args, args.c, &p->output);
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);
-    // The Cs as places in one matrix of all their lines (gemm/check/gemm_checks.cpp bounds them).
+    // The Cs of a batch are parts of one matrix, product by product row_step rows and column_step
+    // columns further (gemm/check/gemm_checks.cpp makes sure that these fit 32 bits).
     const auto lines = static_cast<std::int32_t>(problem().stride_c / problem().ldc);
     const auto along = static_cast<std::int32_t>(problem().stride_c % problem().ldc);
     p->output.rows.row_step = kRowMajorC ? lines : along;

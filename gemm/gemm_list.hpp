@@ -1,14 +1,14 @@
-// Gemm<Listed<PolicyT>>: products that have nothing in common, in one launch.
+// Gemm<Listed<PolicyT>>: one launch of products whose extents and matrices are independent.
 //
 //     using Products = weft::gemm::Gemm<weft::gemm::Listed<MyGemm>>;
 //     auto op = Products::Create({{.m = 37, .n = 512, .k = 256}, {.m = 5, .n = 1024, .k = 128}});
 //     auto table = op->Table({{.a = a0, .b = b0, .c = c0}, {.a = a1, .b = b1, .c = c1}});
 //     cudaMemcpyAsync(memory, table->data(), table->size() * sizeof(Products::Product), ...);
-//     op->Run(memory, stream);  // on the GPU, as often as matrices lie there
+//     op->Run(memory, stream);  // on the GPU; repeat as long as the matrices stay where they are
 //     op->RunOnCpu({{.a = a0, ...}, {.a = a1, ...}});  // the same kernel, on the CPU
 //
-// Tiles are taken in the order of the list: products with the longest k belong at its begin, so that
-// none of them is left alone at the end.
+// Tiles are computed in the order of the list. Put the products with the longest k first, so that
+// no long tile is left running alone at the end.
 #pragma once
 
 #include <string>
@@ -30,16 +30,16 @@ class Gemm<Listed<PolicyT>> {
  public:
   using Output = typename One::Output;
   using Element = typename One::Element;
-  // Of one product.
+  // The arguments of one product.
   using Arguments = typename One::Arguments;
-  // What the kernel reads of one product.
+  // The table entry from which the kernel reads one product.
   using Product = ListedProduct<PolicyT>;
 
   static constexpr GemmFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
 
-  // InvalidArgument or OutOfRange, naming the product, the field, its value and what would be accepted: for
-  // what Gemm<PolicyT>::Create refuses; for batches; for an empty list; for more than
-  // 2^31 - 1 tiles.
+  // Errors are InvalidArgument or OutOfRange, and name the product, the field, its value and what
+  // would be accepted. Refused are what Gemm<PolicyT>::Create refuses, batches, an empty list, and
+  // more than 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
     if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
     Gemm list;
@@ -47,7 +47,7 @@ class Gemm<Listed<PolicyT>> {
       if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
       absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], Facts());
       if (!plan.ok()) return OfProduct(i, plan.status());
-      // All products of a list share the steps of a k tile, so that none of them can have no step.
+      // All products of a list share the number of steps in a k tile, so that none can have 0.
       if (Product::kWgmma && problems[i].k == 0 && plan->tiles > 0) {
         return OfProduct(i,
                          absl::InvalidArgumentError(
@@ -64,7 +64,7 @@ class Gemm<Listed<PolicyT>> {
     return list;
   }
 
-  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
+  // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems,
                                      const arch::DeviceLimits& device) {
     if (absl::Status s = CheckDevice("gemm", Facts(), device); !s.ok()) return s;
@@ -72,12 +72,12 @@ class Gemm<Listed<PolicyT>> {
   }
 
   std::size_t size() const { return products_.size(); }
-  // Of product i < size(), with its leading dimensions.
+  // The problem of product i < size(), with its leading dimensions filled in.
   const GemmProblem& problem(std::size_t i) const { return products_[i].problem(); }
-  // Tiles of all products: blocks, where each takes one.
+  // The number of tiles of all products; without a persistent grid that is the number of blocks.
   std::int32_t tiles() const { return first_.back(); }
 
-  // What the model asks of the list's plan.
+  // What the performance model needs to know of the list.
   PlanCounts counts() const {
     std::vector<PlanCounts> counts;
     for (std::size_t i = 0; i < size(); ++i) {
@@ -86,14 +86,16 @@ class Gemm<Listed<PolicyT>> {
     return CountsOfList(counts);
   }
 
-  // One line: how many products and tiles; tile, shared memory, layouts of the first.
+  // One line: how many products and tiles there are, and tile, shared memory and layouts of the
+  // first.
   std::string Describe() const {
     return absl::StrCat("list of ", size(), " products, ", tiles(),
                         " tiles; the first: ", products_[some_ < size() ? some_ : 0].Describe());
   }
 
-  // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes what another
-  // one reads or writes. Those of a product without elements of C are not looked at.
+  // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes
+  // memory that another one reads or writes. The arguments of a product with an empty C are not
+  // checked.
   absl::Status CheckArguments(absl::Span<const Arguments> args) const {
     if (args.size() != size()) return WrongCount(args.size(), size());
     std::vector<ListedTensor> tensors;
@@ -111,16 +113,17 @@ class Gemm<Listed<PolicyT>> {
     return CheckListApart(tensors);
   }
 
-  // What Run is given, of args.size() == size() products, to be copied to the GPU as it is: sizeof(Product)
-  // bytes each, 64-byte aligned. As CheckArguments; Internal if CUDA refuses a tensor map. Holds
-  // addresses and numbers, not what lies there: one table serves as long as matrices stay where they are.
+  // Makes the table for Run, of args.size() == size() products, to be copied to the GPU byte by
+  // byte: sizeof(Product) bytes each, 64-byte aligned. Errors are those of CheckArguments, and
+  // Internal if CUDA refuses a tensor map. The table has addresses, not elements: it may be used as
+  // long as the matrices stay where they are.
   absl::StatusOr<std::vector<Product>> Table(absl::Span<const Arguments> args) const {
     return MakeTable(args, &arch::EncodeTensorMap);
   }
 
-  // Enqueues the kernel on `stream`; errors as conv::Convolution::Run, and InvalidArgument for a null or
-  // misaligned table. table: a copy of Table()'s in the GPU's memory, which stays until the kernel has
-  // ended. Does nothing where there is no tile.
+  // Enqueues the kernel on `stream`. table: a copy of Table()'s result in GPU memory, which must
+  // stay until the kernel has ended. Errors are those of conv::Convolution::Run, and
+  // InvalidArgument for a null or misaligned table. Without tiles it does nothing.
   absl::Status Run(const Product* table, Stream stream, const LaunchOptions& options = {}) const {
     if (absl::Status s = CheckTable(table, alignof(Product)); !s.ok()) return s;
     return Start(table, [&](const Launch& launch) {
@@ -162,7 +165,8 @@ class Gemm<Listed<PolicyT>> {
       p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
                           static_cast<std::int32_t>(one.counts().tiles_n),
                           BandOf(PolicyT::config.threadblock));
-      // A tile's product is its number in the list, not in a batch.
+      // A tile's `product` is a number in the list here, not in a batch, and must not move
+      // addresses.
       p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
       if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
     }
@@ -180,7 +184,8 @@ class Gemm<Listed<PolicyT>> {
         p;
     p.schedule = {table, static_cast<std::int32_t>(size())};
     if constexpr (Product::kWgmma) {
-      // All products have these in common; past the end of a k are zeros.
+      // All products share the ring and the TMA plan of one. A k tile always has all its steps, as
+      // TMA stores zeros past the end of a product's k.
       const WgmmaGemmPlan& plan = products_[some_].plan_.tma;
       p.ring = plan.ring;
       p.plan = plan.plan;
@@ -195,7 +200,7 @@ class Gemm<Listed<PolicyT>> {
 
   std::vector<One> products_;
   std::size_t some_ = 0;                   // the first product that has tiles; size() if none has
-  std::vector<std::int32_t> first_ = {0};  // tiles before each product, and all
+  std::vector<std::int32_t> first_ = {0};  // tiles before each product, then their total
   bool ragged_k_ = false;
 };
 

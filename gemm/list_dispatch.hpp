@@ -1,14 +1,15 @@
-// Dispatch of lists: products that have nothing in common, in one launch, by a tile that a model chooses
-// for all of them.
+// Dispatch of lists: one launch of independent products, with one tile that a performance model
+// chooses for all of them.
 //
 //     using Op = weft::gemm::Dispatch<weft::gemm::ListedFamily<weft::gemm::HalfGemmFamily<>>>;
 //     absl::StatusOr<Op> op = Op::Create(problems);  // for the GPU at hand, else for the CPU
-//     auto table = op->Table(args);                  // of the arguments of each product
+//     auto table = op->Table(args);                  // args: the arguments of each product
 //     cudaMemcpyAsync(memory, table->data(), table->size() * sizeof(Op::Line), ...);
 //     op->Run(memory, stream);
 //     op->RunOnCpu(args);                            // the same kernel, on the CPU
 //
-// But for the choice it is a Gemm<Listed<P>> (gemm_list.hpp): the same arguments, checks and errors.
+// Apart from the choice it behaves as a Gemm<Listed<P>> (gemm_list.hpp): arguments, checks and
+// errors are the same.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +32,8 @@ namespace weft::gemm {
 
 namespace internal {
 
-// One policy and what becomes of it: the model asks the plan that the policy makes. *made: its
-// operator, unless it refuses.
+// Considers policy kIndex: makes its operator, in *made unless it refuses the problem, and lets the
+// model predict the time of its plan.
 template <std::size_t kIndex, class AnyOp, class Problem, class Machine>
 Candidate Consider(const Problem& problem, const Machine& machine, std::optional<AnyOp>* made) {
   using Op = std::variant_alternative_t<kIndex, AnyOp>;
@@ -51,7 +52,8 @@ Candidate Consider(const Problem& problem, const Machine& machine, std::optional
   return candidate;
 }
 
-// What became of all policies, in a family's order; AnyOp: their operators.
+// The results of Consider for all policies, in the family's order. AnyOp: a variant of their
+// operators.
 template <class AnyOp>
 struct Considered {
   std::vector<std::optional<AnyOp>> ops;
@@ -73,7 +75,8 @@ Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
 
 }  // namespace internal
 
-// As immutable as the operator. Tuning tables are not asked: they are of single products.
+// A Dispatch is immutable, as its operator is. Tuning tables are not used, as their entries are of
+// single products.
 template <class... Policies>
 class Dispatch<Family<Listed<Policies>...>> {
   static_assert(CheckedFamily<Listed<Policies>...>::kValid);
@@ -85,8 +88,8 @@ class Dispatch<Family<Listed<Policies>...>> {
  public:
   using Element = typename First::Element;
   using Output = typename First::Output;
-  using Arguments = typename First::Arguments;  // of one product
-  // A piece of a table, whichever tile it is for.
+  using Arguments = typename First::Arguments;  // those of one product
+  // 64 bytes of a table; how many of them an entry takes depends on the chosen policy.
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -96,9 +99,9 @@ class Dispatch<Family<Listed<Policies>...>> {
     return {TileDescription(Policies::config)...};
   }
 
-  // Chooses for `gpu` or for the CPU; policies that refuse a product or do not fit the GPU are passed over, as are
-  // those without GPU code if there is some for others. If all refuse, the first one's error. InvalidArgument
-  // for facts that describe no machine.
+  // Chooses for `gpu` or for the CPU. Policies that refuse a product or do not fit the GPU are
+  // passed over, as are those without GPU code if others have some. If all refuse, Create returns
+  // the error of the first. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(Problems problems, const GpuFacts& gpu) {
     return Choose(problems, gpu);
   }
@@ -108,7 +111,7 @@ class Dispatch<Family<Listed<Policies>...>> {
   static absl::StatusOr<Dispatch> Create(Problems problems, const CpuFacts& cpu) {
     return Choose(problems, cpu);
   }
-  // For the GPU that is current in this thread if there is one, else for all threads of the CPU.
+  // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU.
   static absl::StatusOr<Dispatch> Create(Problems problems) {
     const arch::DeviceQuery device = arch::QueryDevice();
     if (device.result.ok()) return Create(problems, device.limits);
@@ -126,7 +129,8 @@ class Dispatch<Family<Listed<Policies>...>> {
     return std::visit([](const auto& op) { return op.tiles(); }, op_);
   }
 
-  // The chosen policy's place in the family, its tile, and what was considered, in the family's order.
+  // The chosen policy's place in the family, its tile, and all policies considered, in the family's
+  // order.
   int index() const { return static_cast<int>(op_.index()); }
   TileDescription config() const { return Configs()[op_.index()]; }
   const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -139,12 +143,13 @@ class Dispatch<Family<Listed<Policies>...>> {
     return std::visit([&](const auto& op) { return op.CheckArguments(args); }, op_);
   }
 
-  // What Run is given, to be copied to the GPU as it is.
+  // Makes the table for Run, to be copied to the GPU byte by byte.
   absl::StatusOr<std::vector<Line>> Table(absl::Span<const Arguments> args) const {
     return std::visit([&](const auto& op) { return LinesOf(op.Table(args)); }, op_);
   }
 
-  // table: a copy of Table()'s in the GPU's memory, which stays until the kernel has ended.
+  // Enqueues the kernel. table: a copy of Table()'s result in GPU memory, which must stay until the
+  // kernel has ended.
   absl::Status Run(const Line* table, Stream stream, const LaunchOptions& options = {}) const {
     return std::visit(
         [&]<class Op>(const Op& op) {

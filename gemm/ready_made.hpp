@@ -1,8 +1,10 @@
-// Matrix products whose tile is chosen for the problem, so that a program can start with one line:
+// Ready-made families of matrix products. Dispatch chooses a tile for the problem, so that a
+// program can start with one line:
 //
 //     using Op = weft::gemm::Dispatch<weft::gemm::S8GemmFamily<weft::epilogues::BiasRelu<>>>;
 //
-// They run on the CPU as they are and on the GPU after weft_add_gemm_family() of CMake.
+// They run on the CPU as they are, and on the GPU if CMake's weft_add_gemm_family() compiles their
+// kernels.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,8 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Bytes of one store to a C of layout C, as wide as `most` allows.
+// Bytes of one store to C: one element if C is column-major or `most` is less, else at most `most`
+// and 16.
 template <class Output, class LayoutCT>
 constexpr int StoreBytes(int most) {
   constexpr int kOne = sizeof(Output);
@@ -26,9 +29,10 @@ constexpr int StoreBytes(int most) {
 
 }  // namespace internal
 
-// Tiles for any element type: k counts bytes. Loads of 16 bytes and the widest stores (of tf32 and doubles
-// two elements), or of 4 bytes (8 of doubles) and of one element (kNarrow) for matrices that these do not fit.
-// warp_k: of k, less where warps share a k tile.
+// Tiles for any element type, whose k counts bytes. Loads take 16 bytes, and stores are the widest
+// (two elements of tf32 and doubles). kNarrow, for matrices whose alignment these do not fit: loads
+// of 4 bytes (one element of 8 or 16), and stores of one element. warp_k: less than k with sliced
+// k.
 template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false,
           int warp_k = k>
 struct MmaTileOf {
@@ -43,7 +47,7 @@ struct MmaTileOf {
         Alignment{kNarrow ? kLeast : 16, internal::StoreBytes<Output, LayoutCT>(kMost)});
   }
 };
-// For GPUs before sm_80.
+// Tiles of mma_sm75, for GPUs before sm_80; parameters as of MmaTileOf.
 template <int m, int n, int k, int warp_m, int warp_n, bool kNarrow = false>
 struct Sm75TileOf {
   template <class Element, class Output, class LayoutCT>
@@ -67,7 +71,7 @@ struct WgmmaTileOf {
         split);
   }
 };
-// Ping-pong: two warpgroups with tiles of m x n.
+// Ping-pong: two consumer warpgroups, each with a tile of m x n.
 template <int m, int n, int k>
 struct PingPongTileOf {
   template <class Element, class Output, class LayoutCT>
@@ -75,8 +79,9 @@ struct PingPongTileOf {
     return WithPingPong(WgmmaTileOf<m, n, k, m, n>::template Config<Element, Output, LayoutCT>());
   }
 };
-// Of fma; kMost: bytes of the widest store, of a thread's sums side by side. One stage that is copied
-// while another is multiplied (simt, narrow), or a ring of them (simt_async). warp_k as above.
+// Tiles that multiply by fma. With 2 stages, one is loaded while the other is multiplied, element
+// by element (simt); otherwise cp.async loads a ring of them by 16 bytes (simt_async), and a store
+// takes the adjacent accumulators of a thread, at most 16 bytes. warp_k as above.
 template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2,
           int warp_k = k>
 struct FmaTileOf {
@@ -94,16 +99,16 @@ struct FmaTileOf {
     }
   }
 };
-// For few rows, or few columns: eight warps share each k tile, of half a kilobyte of k.
+// For products of few rows or few columns: eight warps share each k tile of 512 bytes (sliced k).
 using SlicedRowsTile = MmaTileOf<16, 32, 512, 16, 32, 4, false, 64>;
 using SlicedColumnsTile = MmaTileOf<32, 16, 512, 32, 16, 4, false, 64>;
-// Likewise of fma: k elements to a k tile.
+// The same by fma, with k elements in a k tile.
 template <int k>
 using SlicedRowsFmaTile = FmaTileOf<16, 32, k, 16, 32, 4, 4, 4, k / 8>;
 template <int k>
 using SlicedColumnsFmaTile = FmaTileOf<32, 16, k, 32, 16, 4, 4, 4, k / 8>;
 
-// Of dp4a, for GPUs before sm_80, narrow too.
+// A tile of dp4a for GPUs before sm_80, with narrow loads and stores.
 struct Dp4aTileOf64x64 {
   template <class Element, class Output, class LayoutCT>
   static constexpr auto Config() {
@@ -111,7 +116,7 @@ struct Dp4aTileOf64x64 {
   }
 };
 
-// A product of one of these tiles.
+// The policy of a product with tile TileT.
 template <class ElementT, class EpilogueT, class TileT, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
 struct TiledGemm {
@@ -124,14 +129,14 @@ struct TiledGemm {
       TileT::template Config<ElementT, typename EpilogueT::Output, LayoutCT>();
 };
 
-// The same with load functors, or NoLoad.
+// The same policy with load functors, or NoLoad.
 template <class PolicyT, class LoadAT, class LoadBT>
 struct LoadedGemm : PolicyT {
   using LoadA = LoadAT;
   using LoadB = LoadBT;
 };
 
-// The same with sums that are halves.
+// The same policy with accumulators that are halves.
 template <class PolicyT>
 struct HalfSumGemm : PolicyT {
   using Sum = Half;
@@ -139,18 +144,19 @@ struct HalfSumGemm : PolicyT {
 
 namespace internal {
 
-// The parts of families, as gemm/product_tiles.def has them in its column.
+// The parts of families, bits of a column of gemm/product_tiles.def: a family has the tiles with
+// one of its bits.
 namespace product_families {
 
-inline constexpr unsigned kNarrow = 1 << 0;  // of all types but floats and doubles, besides:
+inline constexpr unsigned kNarrow = 1 << 0;  // all types but floats and doubles; also:
 inline constexpr unsigned kNarrowBytes = 1 << 1, kNarrowHalves = 1 << 2;
 inline constexpr unsigned kSm75 = 1 << 3;   // bytes and halves
-inline constexpr unsigned kLarge = 1 << 4;  // lines along k, or tf32
+inline constexpr unsigned kLarge = 1 << 4;  // A and B K-major, or tf32
 inline constexpr unsigned kMma = 1 << 5;
 inline constexpr unsigned kWgmma =
-    1 << 6;  // lines along k, or 16-bit floats; tf32 and bytes in other orders:
+    1 << 6;  // A and B K-major, or 16-bit floats; tf32 and bytes in other layouts:
 inline constexpr unsigned kTransposed = 1 << 7, kTransposedBytes = 1 << 8;
-inline constexpr unsigned kSliced = 1 << 9;     // but of 16-bit floats in other orders
+inline constexpr unsigned kSliced = 1 << 9;     // not 16-bit floats that are not K-major
 inline constexpr unsigned kHalfSums = 1 << 10;  // HalfSumGemmFamily
 inline constexpr unsigned kMixed = 1 << 11;     // MixedGemmFamily; also where A is the narrow one:
 inline constexpr unsigned kMixedA = 1 << 12;
@@ -166,7 +172,7 @@ using Table = TileTable<NoRow
 
 }  // namespace product_families
 
-// The products of the tiles in one of kParts.
+// The family of the tiles that have one of the bits kParts.
 template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT,
           class List>
 struct TiledGemms;
@@ -181,7 +187,7 @@ using ProductsOf =
     typename TiledGemms<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT,
                         typename RowsWith<product_families::Table, kParts>::type>::type;
 
-// With<PolicyT> for each policy PolicyT of a family.
+// The family of With<PolicyT> for each policy PolicyT of FamilyT.
 template <template <class PolicyT> class With, class FamilyT>
 struct EachWith;
 template <template <class PolicyT> class With, class... Policies>
@@ -208,7 +214,7 @@ template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class 
 using GemmFamily = ProductsOf<GemmParts<ElementT, LayoutAT, LayoutBT>::Parts(), ElementT, Epilogue,
                               LayoutAT, LayoutBT, LayoutCT>;
 
-// Of an operand of 16-bit floats and one that becomes them.
+// Products of an operand of 16-bit floats and a narrower one that is upcast to them.
 template <class ElementA, class ElementB, class Epilogue, class LayoutAT, class LayoutBT,
           class LayoutCT>
 struct MixedFamily {
@@ -233,7 +239,7 @@ struct MixedFamily {
                         ProductsOf<Parts(), Element, Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
 };
 
-// Of complex numbers.
+// The parts of a family of complex numbers.
 template <class ElementT, class Epilogue>
 constexpr unsigned ComplexParts() {
   using namespace product_families;  // NOLINT(build/namespaces)
@@ -243,23 +249,24 @@ constexpr unsigned ComplexParts() {
 
 }  // namespace internal
 
-// What Dispatch chooses from. The first policy takes any lda, ldb and n that 4-byte loads fit, so
-// that its errors say what no policy accepts; the others want lines of whole 16 bytes, and of a
-// row-major C whole stores.
+// The families that Dispatch chooses from. The first policy of each takes any lda, ldb and n that
+// fit 4-byte loads, so that its errors say what no policy accepts; the others need lda and ldb that
+// are multiples of 16 bytes, and for a row-major C rows that consist of whole stores.
 //
-// int8, any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue may
-// end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t>, as all that
+// int8, on any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue
+// may end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t> and whatever else
 // gemm/policy/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
 using S8GemmFamily = internal::GemmFamily<std::int8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// The same of uint8 A and int8 B.
+// The same for uint8 A and int8 B.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
 using U8GemmFamily = internal::GemmFamily<std::uint8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// 16-bit floats, sums in float, any GPU from sm_75 (halves) or sm_80. Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float>, ...
+// 16-bit floats with accumulators of float, on any GPU from sm_75 (halves) or sm_80 (bfloat16).
+// Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float> and others.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -272,9 +279,10 @@ template <class Epilogue =
           class LayoutCT = layouts::RowMajor>
 using Bfloat16GemmFamily = internal::GemmFamily<Bfloat16, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// Halves with sums that are halves too, which some GPUs multiply at twice the rate: |sums| up to 65504, of
-// 11 significant bits, so for short k or numbers that sum up to little. Any GPU from sm_80; the policies for
-// Hopper keep floats (gemm/tile/config.hpp).
+// Halves with accumulators that are halves too, which some GPUs multiply at twice the rate. An
+// accumulator has 11 significant bits and a magnitude of at most 65504, which suits a short k or
+// small values. For any GPU from sm_80; the policies for Hopper keep accumulators of float
+// (gemm/tile/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -284,11 +292,12 @@ using HalfSumGemmFamily =
                                 internal::ProductsOf<internal::product_families::kHalfSums, Half,
                                                      Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
 
-// Products of 16-bit floats of which one operand is in memory std::int8_t, std::uint8_t, Int4, Float8E4m3
-// or Float8E5m2 (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4> multiplies halves A by
-// int4 B, MixedGemmFamily<std::int8_t, Bfloat16> int8 A by bfloat16 B. Sums in float, any GPU from
-// sm_80; of std::int8_t or Int4 the last ones are Hopper's, for lda and ldb of whole 16 bytes.
-// Scales of columns are the epilogue's.
+// Products of 16-bit floats of which one operand is std::int8_t, std::uint8_t, Int4, Float8E4m3 or
+// Float8E5m2 in memory and is upcast (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4>
+// multiplies A of halves by B of int4, MixedGemmFamily<std::int8_t, Bfloat16> A of int8 by B of
+// bfloat16. Accumulators are float. For any GPU from sm_80; with std::int8_t or Int4 the last
+// policies are for Hopper, and need lda and ldb that are multiples of 16 bytes. Scales of columns
+// belong to the epilogue.
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
@@ -297,8 +306,8 @@ template <class ElementA, class ElementB,
 using MixedGemmFamily =
     typename internal::MixedFamily<ElementA, ElementB, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
 
-// float, sums by one fma for each k, for any GPU from sm_75 (the first) or sm_80. Epilogue as
-// above.
+// float, with one fma for each k, on any GPU from sm_75 (the first policy) or sm_80 (the others).
+// Epilogue as for HalfGemmFamily.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -306,25 +315,26 @@ template <class Epilogue =
 using FloatGemmFamily = internal::ProductsOf<internal::product_families::kFloat, float, Epilogue,
                                              LayoutAT, LayoutBT, LayoutCT>;
 
-// double: one policy of fma for any GPU from sm_75, those of tensor cores from sm_80. Epilogue is
-// Chain<[Residual<double>,] [Scale,] ToSums<double>>.
+// double: one policy uses fma, on any GPU from sm_75; the others use tensor cores, from sm_80.
+// Epilogue is Chain<[Residual<double>,] [Scale,] ToSums<double>>.
 template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using DoubleGemmFamily = internal::ProductsOf<internal::product_families::kDouble, double, Epilogue,
                                               LayoutAT, LayoutBT, LayoutCT>;
 
-// Complex<float> or Complex<double>: the first policy, of fma, for any GPU from sm_75, the others from
-// sm_80, of double by tensor cores but for two sliced ones. The first takes any lda, ldb and ldc. Epilogue is
-// Chain<[Residual<ElementT>,] [Scale,] ToSums<ElementT>>, alpha and gamma are ElementTs.
+// Complex<float> or Complex<double>. The first policy uses fma, on any GPU from sm_75, and takes
+// any lda, ldb and ldc. The others are for GPUs from sm_80; for double they use tensor cores,
+// except two with sliced k. Epilogue is Chain<[Residual<ElementT>,] [Scale,] ToSums<ElementT>>;
+// alpha and gamma are ElementTs.
 template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<ElementT>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using ComplexGemmFamily = internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(),
                                                ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// 8-bit floats, any GPU from sm_89; sums have about 14 significant bits (arch/wgmma.hpp). Epilogue as
-// above.
+// 8-bit floats, on any GPU from sm_89. Accumulators have about 14 significant bits
+// (arch/isa/wgmma.hpp). Epilogue as for HalfGemmFamily.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
@@ -336,7 +346,7 @@ template <class Epilogue =
           class LayoutCT = layouts::RowMajor>
 using E5m2GemmFamily = internal::GemmFamily<Float8E5m2, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
 
-// Floats, of which the upper 19 bits are read, any GPU from sm_80.
+// tf32: floats of which the tensor cores read the upper 19 bits, on any GPU from sm_80.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,

@@ -1,5 +1,6 @@
-// TiledCopy: a tile's elements copied by the threads of a block, between global memory, shared
-// memory and registers, each thread what a thread-value layout gives it (docs/tiled.md).
+// TiledCopy: the threads of a block copy the elements of a tile between global memory, shared
+// memory and registers. A thread-value layout says which elements each thread copies
+// (docs/tiled.md).
 //
 //     using CopyA = gemm::TileCopy<gemm::CpAsync<16>, std::int8_t, Ints<64, 64>, RowMajor, 128>;
 //     gemm::Copy(t, CopyA(), a, shared_a, where);  // zeros where `where` leaves the matrix
@@ -23,8 +24,8 @@ namespace weft::gemm {
 
 enum class Memory { kGlobal, kShared, kRegisters };
 
-// One access: kBytes, 1 to 16, from neighbours to neighbours; addresses are multiples of kBytes. In
-// registers nothing need be adjacent.
+// One access of a thread copies kBytes = 1 to 16 bytes. In global and shared memory they are
+// adjacent, at an address that is a multiple of kBytes; in registers nothing need be adjacent.
 template <Memory kFromOf, Memory kToOf, int kBytesOf, bool kAsyncOf = false>
 struct CopyAccess {
   static constexpr Memory kFrom = kFromOf, kTo = kToOf;
@@ -34,7 +35,7 @@ struct CopyAccess {
                 "weft: one access of a copy has 1, 2, 4, 8 or 16 bytes");
   static_assert(!kAsync || kBytes >= 4, "weft: CpAsync<bytes> copies 4, 8 or 16 bytes");
 };
-template <int kBytes>  // sm_80
+template <int kBytes>  // cp.async, from sm_80
 using CpAsync = CopyAccess<Memory::kGlobal, Memory::kShared, kBytes, true>;
 template <int kBytes>
 using GlobalToShared = CopyAccess<Memory::kGlobal, Memory::kShared, kBytes>;
@@ -51,7 +52,8 @@ using SharedToGlobal = CopyAccess<Memory::kShared, Memory::kGlobal, kBytes>;
 
 namespace internal {
 
-// A tile of kMnMajor lines of kKMajor elements as a mainloop that Share divides among threads.
+// A tile of kMnMajor lines in the form of a mainloop, so that Share (share.hpp) can divide it among
+// threads.
 template <int kMnMajor, int kThreadsOf>
 struct SharedLines : MainloopTraits {
   static constexpr int kBlockM = kMnMajor, kThreads = kThreadsOf;
@@ -63,21 +65,21 @@ struct Everywhere {};
 
 inline namespace WEFT_BACKEND {
 
-// Tv: (thread, value) -> index of the tile, the first mode of views fastest. Values are in accesses
-// of Access::kBytes, each of consecutive values.
+// Tv is the layout (thread, value) -> index of the tile, which counts along the first mode of views
+// first. Consecutive values make up accesses of Access::kBytes.
 template <class AccessT, class Tv>
 struct TiledCopy {
   using Access = AccessT;
   using Layout = Tv;
   static constexpr int kThreads = layouts::Size<0>(Tv());
 
-  // (thread, (element of an access, access)), with kCount elements to an access.
+  // Tv as (thread, (element of an access, access)), with kCount elements in an access.
   template <int kCount>
   using Accesses = decltype(layouts::MakeLayout(
       layouts::Get<0>(Tv()),
       layouts::LogicalDivide(layouts::Get<1>(Tv()), layouts::MakeLayout(layouts::Int<kCount>()))));
 
-  // A thread's elements of a view of the tile: (element of an access, access).
+  // The part of a view of the tile that a thread copies: (element of an access, access).
   template <int kCount, class View>
   WEFT_DEVICE static auto Partition(arch::Thread t, const View& view) {
     static_assert(
@@ -95,8 +97,9 @@ struct TiledCopy {
   }
 };
 
-// Copies of a tile of elements ElementT, Ints<rows, columns>, among kThreads threads: neighbouring threads
-// take neighbouring accesses along Order (RowMajor: a row), then neighbouring lines (share.hpp).
+// Makes the TiledCopy of a Tile = Ints<rows, columns> of ElementT for kThreads threads:
+// neighbouring threads take neighbouring accesses along Order (RowMajor: of a row), then
+// neighbouring lines (share.hpp).
 template <class Access, class ElementT, class Tile, class Order, int kThreads>
 struct TileCopyOf {
   static constexpr bool kRows = std::is_same_v<Order, layouts::RowMajor>;
@@ -106,7 +109,7 @@ struct TileCopyOf {
   static constexpr int kMnMajor = kRows ? kTileRows : kTileColumns;
   static_assert(kElements > 0 && kKMajor % kElements == 0,
                 "weft: TileCopy: the tile's lines must be a multiple of one access");
-  static constexpr int kPieces = kKMajor / kElements;  // of a line
+  static constexpr int kPieces = kKMajor / kElements;  // accesses of a line
   static_assert((kPieces * kMnMajor) % kThreads == 0 &&
                     (kThreads % kPieces == 0 || kPieces % kThreads == 0),
                 "weft: TileCopy: the threads must divide the tile's accesses, and an access's "
@@ -121,7 +124,7 @@ struct TileCopyOf {
 template <class Access, class ElementT, class Tile, class Order, int kThreads>
 using TileCopy = typename TileCopyOf<Access, ElementT, Tile, Order, kThreads>::Type;
 
-// Copy (below) of two tensors.
+// The implementation of Copy (below) for certain types of tensors.
 template <class CopyT, class Src, class Dst, class Where>
 class CopyRun {
   using Access = typename CopyT::Access;
@@ -153,8 +156,7 @@ class CopyRun {
     unsigned char byte[kCount * sizeof(ElementT)];
   };
 
-  // Whether the elements of an access are neighbours in memory, accesses at multiples of their
-  // size as far as it is known.
+  // Whether the elements of an access are adjacent in memory, also after the swizzle.
   template <class LayoutT>
   static constexpr bool IsAdjacent(const LayoutT&) {
     return kCount == 1 || std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(LayoutT()))),
@@ -183,7 +185,7 @@ class CopyRun {
     }
   }
 
-  // How many of an access's elements are in the matrix.
+  // How many elements of an access lie inside the matrix.
   template <class Own>
   static constexpr int Inside(const Own& where, int access) {
     if constexpr (std::is_same_v<Where, internal::Everywhere>) {
@@ -284,11 +286,11 @@ class CopyRun {
   }
 };
 
-// dst = src, views of one tile; in registers, RegisterTensors of what a thread has of it. With
-// `where`, the coordinate tensor of the side in global memory: what lies outside of the matrix is
-// not read, but zeros, and not written in global memory. Loads of global memory take the
-// read-only path. CpAsync: addresses of whole accesses are
-// formed for all, and copies arrive when the caller has waited. No barriers.
+// Copies src to dst. Both are views of one tile, or in registers RegisterTensors of a thread's part
+// of it. `where` is the coordinate tensor of the side in global memory: elements outside the matrix
+// are not loaded, but replaced by zeros, and not stored to global memory. Loads from global memory
+// take the read-only path. With CpAsync, addresses are formed for all accesses, also outside, and
+// the copies have arrived only when the caller has waited for them. There are no barriers.
 template <class CopyT, class Src, class Dst, class Where = internal::Everywhere>
 WEFT_DEVICE void Copy(arch::Thread t, CopyT, const Src& src, Dst&& dst, const Where& where = {}) {
   CopyRun<CopyT, Src, std::remove_reference_t<Dst>, Where>::Run(t, src, dst, where);

@@ -1,9 +1,8 @@
-// TiledMma: an atom (mma_atom.hpp) repeated over a tile by groups of threads, for views of tensors.
-// It says, as thread-value layouts of layouts/, which elements of A, B and C each thread has
-// (docs/tiled.md):
+// TiledMma: an atom (mma_atom.hpp) that groups of threads repeat over a tile, for views of tensors.
+// Its thread-value layouts say which elements of A, B and C each thread has (docs/tiled.md):
 //
 //     using Mma = gemm::TiledMma<gemm::MmaSm80Atom<std::int8_t>, Ints<64, 64>, Ints<2, 2>>;
-//     auto sums = Mma::MakeFragmentC();             // 0
+//     auto sums = Mma::MakeFragmentC();             // accumulators, 0
 //     Mma::Multiply(t, a, b, sums);                 // sums += a b; a, b: views of shared memory
 //     gemm::Copy(t, store, sums, c, where);         // tiled_copy.hpp
 #pragma once
@@ -20,7 +19,8 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Of one step of k of an operand (TiledMma). Tv: the atom's, of kAtomRows x kWords.
+// The thread-value layout of an operand for one step of k (TiledMma::LayoutA, LayoutB). Tv is that
+// of the atom, of kAtomRows rows x kWords words.
 template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
           class GroupStrides, class Tv>
 constexpr auto OperandLayout(Tv) {
@@ -33,7 +33,7 @@ constexpr auto OperandLayout(Tv) {
                           LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
 }
 
-// An operand layout with its kRows rows in another order.
+// The operand layout `layout` with its kRows rows in order Order (mma_tile.hpp).
 template <class Atom, int kRows, class Order, class LayoutT>
 constexpr auto RowsInOrder(LayoutT layout) {
   if constexpr (Order::kPeriod == 1) {
@@ -47,7 +47,8 @@ constexpr auto RowsInOrder(LayoutT layout) {
   }
 }
 
-// Columns as indices of a tile of kRows rows; rows and columns of the same shape as one index.
+// TimesRows makes columns into indices of a tile of kRows rows; PlusColumns adds up layouts of rows
+// and of columns, of the same shape, into one of such indices.
 template <int kRows, class LayoutT>
 constexpr auto TimesRows(LayoutT columns) {
   return layouts::MakeLayout(
@@ -70,7 +71,8 @@ constexpr auto PlusColumns(Rows rows, OperandC columns) {
   return layouts::MakeLayout(rows.shape(), SumOfStrides<kRows>(rows.stride(), columns.stride()));
 }
 
-// A view's layout is known but for where it begins.
+// The parts of a view's layout: swizzle, offset, and the layout proper. kOk: all of it but the
+// offset is known at compile time.
 template <class LayoutT>
 struct StaticView {
   static constexpr bool kOk = layouts::IsStatic<LayoutT>;
@@ -94,7 +96,7 @@ struct StaticView<layouts::ComposedLayout<Sw, OffsetT, LayoutT>> {
 
 inline namespace WEFT_BACKEND {
 
-// Operand fragments that are in registers already, as a reader of them.
+// A reader (fragment_reader.hpp) of operand fragments that are in registers already.
 template <class Fragment, int kRegistersOf, int kFragmentsOf>
 struct RegisterReader {
   static constexpr int kAtOnce = 1;
@@ -113,38 +115,40 @@ struct RegisterReader {
   }
 };
 
-// Tile: Ints<m, n>, of C. Groups: Ints<m, n>, the groups of threads among which it is divided, each
-// of the atom's threads (warps for tensor cores), those along m next to each other; each group has
-// adjacent rows and columns. kRun: adjacent columns that a thread holds, 2, 4 or 8 with tensor
-// cores, for wider stores (channel_order.hpp); 0: as the instruction has them.
+// Tile = Ints<m, n> is the tile of C. GroupsT = Ints<m, n> is the number of groups of threads that
+// divide it along m and n; a group has the atom's threads (a warp for tensor cores), adjacent rows
+// and adjacent columns, and groups along m are numbered first. kRunOf: how many adjacent columns a
+// thread holds, 2, 4 or 8 with tensor cores, for wider stores (channel_order.hpp); 0: as the
+// instruction has them.
 template <class AtomT, class Tile, class GroupsT, int kRunOf = 0>
 struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   using Base = MmaTile<AtomT, Tile, GroupsT, kRunOf>;
   using typename Base::Atom, typename Base::Element, typename Base::ElementB, typename Base::Sum,
       typename Base::Word, typename Base::Sums;
-  // Those of Base by their own names: g++ 12 fails over some that are brought in by `using`.
+  // These are defined anew, as g++ 12 fails on some of them if they are named by `using`.
   static constexpr int kM = Base::kM, kN = Base::kN, kThreads = Base::kThreads;
   static constexpr int kFragmentsM = Base::kFragmentsM, kFragmentsN = Base::kFragmentsN;
   static constexpr int kRegistersA = Base::kRegistersA, kRegistersB = Base::kRegistersB;
   static constexpr int kPerWord = Base::kPerWord;
   using SumMap = typename Base::MapLayouts;
 
-  // Of A and of B for one step of k: ((lane, groups), (element of a word, register, fragment)) -> m
-  // + kM k, n + kN k, with n the column of C.
+  // The layouts of A and of B for one step of k: ((lane, groups), (element of a word, register,
+  // fragment)) -> m + kM k, and -> n + kN k, with n the column of C.
   using LayoutA =
       decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord, kPerWord,
                                        GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::LayoutA()));
   using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
       internal::OperandLayout<kN, kFragmentsN, Atom::kN, Atom::kK / kPerWord, kPerWord, GroupsT,
                               Ints<0, Base::kGroupN>>(typename Atom::LayoutB())));
-  // Of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
+  // The layout of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
   using LayoutC = decltype(layouts::MakeLayout(
       internal::PlusColumns<kM>(typename SumMap::ThreadRow(), typename SumMap::ThreadColumn()),
       layouts::MakeLayout(internal::TimesRows<kM>(typename SumMap::ValueColumn()),
                           typename SumMap::ValueRow())));
 
-  // --- Shared memory: layouts of a k tile of A, (m, k) -> element, and of B, (n, k), which lie as in
-  // the library's own stages, without bank conflicts. kK: whole 32 bytes; tensor cores.
+  // --- Shared memory: layouts of a k tile of A, (m, k) -> element, and of B, (n, k) -> element, as
+  // in the library's own stages, without bank conflicts. For tensor cores; kK is a multiple of 32
+  // bytes.
   template <int kRows, int kGroups>
   using Stage =
       std::conditional_t<sizeof(Element) >= 8, DoubleMajor<kRows, kGroups, true, sizeof(Element)>,
@@ -158,7 +162,8 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
       decltype(LinesOf<ElementB, Stage<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
                        Base::kN, kRunOf>());
 
-  // --- Registers. An operand's: (register, fragment, step of k). C's: as LayoutC's values.
+  // --- Registers. The tensor of an operand is (register, fragment, step of k); that of C has the
+  // values of LayoutC.
 
   template <int kSteps>
   using FragmentA =
@@ -173,9 +178,9 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
                                                                 typename SumMap::RowRegister()))>;
   static constexpr FragmentC MakeFragmentC() { return {}; }
 
-  // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k), C (m, n), for any k
-  // that is a multiple of kStepK: ((element of a word, register, fragment), step of k); C's are
-  // numbered as the registers of FragmentC.
+  // --- Partitions: a thread's elements of a view of a tile, A (m, k), B (n, k) or C (m, n). Those
+  // of A and B are ((element of a word, register, fragment), step of k), for any k that is a
+  // multiple of kStepK; those of C are numbered as the registers of FragmentC.
 
   template <class View>
   WEFT_DEVICE static auto PartitionA(arch::Thread t, View view) {
@@ -194,9 +199,10 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
     return layouts::PartitionValues(view, LayoutC(), t.tid());
   }
 
-  // --- Reads.
+  // --- Loads from shared memory.
 
-  // What loads A or B from a view of shared memory, or of FragmentA or FragmentB, to an atom.
+  // These return a reader that loads A or B for an atom, from a view of shared memory or from a
+  // FragmentA or FragmentB.
   template <class Operand>
   WEFT_DEVICE static auto ReadA(arch::Thread t, const Operand& a) {
     return Read<LayoutA, Element, kM, kRegistersA, kFragmentsM>(t, a);
@@ -216,8 +222,8 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   // --- Products.
 
-  // c += a b. a, b: views (m, k) and (n, k) of shared memory, or fragments in registers. Whole warps
-  // call it; threads from kThreads on do nothing. No barriers.
+  // Computes c += a b. a and b are views (m, k) and (n, k) of shared memory, or fragments in
+  // registers. Whole warps call it; threads from kThreads on do nothing. There are no barriers.
   template <class OperandA, class OperandB>
   WEFT_DEVICE static void Multiply(arch::Thread t, const OperandA& a, const OperandB& b,
                                    FragmentC& c) {
@@ -247,7 +253,7 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
     return OfSteps<LayoutX, kRows>(view);
   }
 
-  // A view or its layout, (row, k), by thread, value and step of k.
+  // Composes a view or its layout, (row, k), with LayoutX to (thread, value, step of k).
   template <class LayoutX, int kRows, class ViewT>
   static constexpr auto OfSteps(ViewT view) {
     constexpr int kDepth = decltype(layouts::Size<1>(view))::value;

@@ -1,9 +1,9 @@
 // What a prologue is: which coordinates of the output the filter depends on.
 //
-// A convolution is a matrix product of pixels (rows) and output channels (columns). The coordinates
-// that the filter depends on cannot be rows of one product, since one product has one filter; they
-// become its batch, and the others stay rows. A prologue names those coordinates and says which
-// filter of a bank each batch uses:
+// A convolution is a matrix product of pixels (rows) and output channels (columns). One product has
+// one filter, so the coordinates that the filter depends on cannot be rows of one product: they
+// enumerate a batch of products, and the other coordinates stay rows. A prologue names those
+// coordinates and says which filter of a bank each batch uses:
 //
 //     struct FromBank {  // each image picks its filter
 //       static constexpr weft::prologues::Depends kDepends{.image = true};
@@ -15,7 +15,7 @@
 //       static constexpr std::int64_t Filters(const weft::prologues::BatchExtents&) { return 0; }
 //     };
 //
-// prologues/prologues.hpp has the ready-made ones.
+// The ready-made prologues are in prologues/prologues.hpp.
 #pragma once
 
 #include <concepts>
@@ -28,24 +28,25 @@ namespace weft::prologues {
 
 // The coordinates of the output that a filter depends on.
 struct Depends {
-  // The extent of a block that reaches over the whole output, whatever its size: {.block_h = 1, .block_w
-  // = Depends::kWhole} depends on the output row alone.
+  // The extent of a block that has the whole output's rows or columns, whatever their number:
+  // {.block_h = 1, .block_w = Depends::kWhole} depends on the output row alone.
   static constexpr int kWhole = 0x7fffffff;
 
   bool image = false;  // n
-  // The pixel's block of block_h x block_w output pixels: both 0 if it does not depend on the
-  // pixel, 1 x 1 if each pixel has a filter of its own. A block larger than the output is as large as it.
+  // The block of block_h x block_w output pixels that the pixel is in: both 0 if the filter does
+  // not depend on the pixel, 1 x 1 if each pixel has a filter of its own. A block larger than the
+  // output is cut to its size.
   int block_h = 0, block_w = 0;
-  bool group = false;  // the channel group, of problem.groups
+  bool group = false;  // the channel group, one of problem.groups
 
-  // Whether these describe something: both block extents positive, or both 0.
+  // Whether the block extents make sense: both positive, or both 0.
   constexpr bool IsValid() const {
     return (block_h > 0 && block_w > 0) || (block_h == 0 && block_w == 0);
   }
   constexpr bool OnPixel() const { return block_h > 0; }
 };
 
-// How many batches there are along each coordinate; 1 along those the filter does not depend on.
+// The number of batches along each coordinate; 1 along those that the filter does not depend on.
 struct BatchExtents {
   std::int64_t n = 1;  // images
   std::int64_t p = 1;  // rows of blocks
@@ -57,7 +58,7 @@ struct BatchExtents {
   friend constexpr bool operator==(const BatchExtents&, const BatchExtents&) = default;
 };
 
-// One batch. p and q count blocks; coordinates that the filter does not depend on are 0.
+// One batch. p and q count blocks; the coordinates that the filter does not depend on are 0.
 struct BatchCoord {
   std::int32_t n = 0, p = 0, q = 0, g = 0;
   std::int64_t index = 0;  // ((n * P' + p) * Q' + q) * G + g, of the BatchExtents
@@ -88,8 +89,8 @@ concept HasPrologueMembers =
       { Type::Filters(extents) } -> std::integral;
     };
 
-// A constant only if the functions are constexpr. A prologue with members may read memory that
-// there is only at run time, so only one without members can be tried.
+// Filter and Filters give a constant only if they are constexpr. A prologue with members may read
+// memory that exists only at run time, so Filter is tried only for prologues without members.
 template <class Type>
 concept ConstantFilters =
     requires { typename std::integral_constant<std::int64_t, Type::Filters(BatchExtents{})>; };
@@ -101,10 +102,10 @@ concept ConstantFilter = !std::is_empty_v<Type> || requires {
 }  // namespace internal
 
 // kDepends: the coordinates. kName: for messages. Filter: which filter of the bank the batch uses,
-// in [0, filters of the bank). Filters: how many filters the bank must hold, or 0 if any number
-// will do because the user's own indices say which are used. Members that are not static are
-// run-time values: an operator takes them as args.prologue and the kernel gets a copy, so pointers
-// among them are GPU addresses for Run.
+// in [0, filters of the bank). Filters: how many filters the bank must hold; 0 means any number,
+// because the user's own indices say which are used. Members that are not static are run-time
+// values: an operator takes them as args.prologue and the kernel gets a copy, so pointers among
+// them are GPU addresses for Run.
 template <class Type>
 concept Prologue = internal::HasPrologueMembers<Type> && std::is_trivially_copyable_v<Type> &&
                    std::default_initializable<Type>;

@@ -1,4 +1,4 @@
-// The ready-made prologues. All of them take their filters in the order of the batches.
+// The ready-made prologues. Their banks have the filters in the order of the batches.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct OneForEachBatch {
   static constexpr std::int64_t Filters(const BatchExtents& extents) { return extents.Count(); }
 };
 
-// "LocalBlock<h, w>" as characters of static storage.
+// The characters of "LocalBlock<h, w>", in static storage.
 template <int h, int w>
 class LocalBlockName {
   static constexpr auto Make(std::array<char, 40> text = {}) {
@@ -83,9 +83,10 @@ struct Grouped : internal::OneForEachBatch {
   static constexpr const char* kName = "Grouped";
 };
 
-// Depthwise convolution: each output channel sees one input channel, k / (K / C), with a filter of
-// its own; problem.groups = C. One filter of extents {K, 1, R, S}, from PackDepthwiseFilter. It has
-// no products to choose filters for, so it goes with a conv::DepthwiseConfig alone.
+// Depthwise convolution: each output channel k sees the one input channel k / (K / C), with a
+// filter of its own; problem.groups = C. The bank is one filter of extents {K, 1, R, S}, from
+// PackDepthwiseFilter. A depthwise convolution is no matrix product, so this prologue goes with a
+// conv::DepthwiseConfig only.
 struct Depthwise {
   static constexpr Depends kDepends{.group = true};
   static constexpr const char* kName = "Depthwise";
@@ -93,9 +94,9 @@ struct Depthwise {
   static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
 };
 
-// A phase of a transposed convolution, whose filter depends on the output pixel's row and column modulo
-// the stride. conv::Deconvolution runs the phases one after the other, each of them a convolution
-// with one filter, and writes here where its pixels lie: pixel (p, q) in row p * stride_h + first_h
+// A phase of a transposed convolution, whose filter depends on the output pixel's row and column
+// modulo the stride. conv::Deconvolution runs the phases one after the other, each as a convolution
+// with one filter, and says here where its pixels lie: pixel (p, q) in row p * stride_h + first_h
 // and column q * stride_w + first_w of the destination, or nowhere if that is outside.
 struct PerPhase {
   static constexpr Depends kDepends{};
@@ -107,8 +108,8 @@ struct PerPhase {
   static constexpr std::int64_t Filters(const BatchExtents&) { return 1; }
 };
 
-// No prologue, but in its place in a bank's type: the experts of a conv::CondConv, which are mixed
-// to the filters of PerSample. Bank: [E][K][C][R][S].
+// Stands in the place of a prologue in the type of a bank: the experts of a conv::CondConv, from
+// which it mixes the filters of a PerSample convolution. Bank: [E][K][C][R][S].
 struct Experts {};
 
 }  // namespace weft::prologues

@@ -1,9 +1,9 @@
-// MixKernel: filters mixed from experts, one for each image, for conv::CondConv.
+// MixKernel: mixes a filter for each image from experts, for conv::CondConv.
 //
-// A packed filter's elements are where they are whatever the filter, so mixing is elementwise: a
-// thread loads the same few bytes of every expert, makes floats of them once, and goes through the
-// images. The bank is read once for all of a block's images; what takes time is writing a filter
-// for each of them, and one fma for each expert and byte of it.
+// An element of a packed filter has the same place in every filter, so mixing is elementwise: a
+// thread loads the same few bytes of every expert, converts them to float once, and then goes
+// through the images. The bank of experts is read once for all images of a block. The time goes
+// into writing a filter for each image, and one fma for each expert and byte of it.
 #pragma once
 
 #include <bit>
@@ -17,35 +17,38 @@
 
 namespace weft::conv {
 
-// Most experts of a conv::CondConv.
+// The most experts of a conv::CondConv.
 inline constexpr int kMostExperts = 32;
 
-// In the place of a policy, for gemm::RunOnGpu and its kin; compiled once for all operators.
+// Stands in the place of a policy for gemm::RunOnGpu and the like; compiled once for all operators.
 struct MixFilters {};
 
-// What a MixKernel is launched with; made by conv/condconv/mix_plan.hpp. Blocks enumerate (group of
-// images, block of vectors), the latter fastest; a vector is what a thread has of a filter.
+// What a MixKernel is launched with; conv/condconv/mix_plan.hpp makes it. Blocks enumerate (group
+// of images, block of vectors), vectors fastest; a vector is the part of a filter that one thread
+// has.
 struct MixParams {
-  const std::int8_t* experts = nullptr;  // one after the other, as the mixed filters
+  const std::int8_t* experts = nullptr;  // filters one after the other, as `mixed` has them
   std::int8_t* mixed = nullptr;
-  const float* routing = nullptr;       // [images][count]
+  const float* routing = nullptr;       // [images][count], a weight for each image and expert
   const float* expert_scale = nullptr;  // [count][k], or null for ones
   std::int64_t filter_bytes = 0;
-  std::int32_t vectors = 0;  // of a filter
+  std::int32_t vectors = 0;  // vectors of a filter
   std::int32_t images = 0;
-  std::int32_t group = 0;  // images of a block
-  std::int32_t count = 0;  // of experts
+  std::int32_t group = 0;  // images that share a block
+  std::int32_t count = 0;  // number of experts
   std::int32_t k = 0;      // output channels
-  // The output channel of word i, of 4 bytes, is i / channel_words % channels: the formats have 4
-  // input channels side by side, and surplus output channels, which have no scale.
+  // Word i of a filter, 4 bytes, belongs to output channel i / channel_words % channels: the
+  // formats have 4 input channels side by side. `channels` includes padding channels, which have no
+  // scale.
   gemm::FastDivmod channel_words, channels;
   gemm::FastDivmod vector_blocks;
-  bool early = false;  // the experts are loaded before earlier kernels of the stream have ended
+  // Whether the experts are loaded before earlier kernels of the stream have ended.
+  bool early = false;
 };
 
 inline namespace WEFT_BACKEND {
 
-// kExperts: at most so many. kWords: of a vector.
+// kExperts: the most experts that it mixes. kWords: 32-bit words of a vector.
 template <int kExperts, int kWords>
 struct MixKernel {
   using Params = MixParams;
@@ -54,7 +57,8 @@ struct MixKernel {
   static constexpr arch::Requires kRequires{.min = 75};
   static constexpr bool kDependent = true;
   static constexpr int kMinBlocksPerSm = kExperts > 16 ? 2 : 4;
-  static constexpr int kImages = 1024 / kExperts;  // whose routing weights are at hand
+  // Images whose routing weights are in shared memory at the same time.
+  static constexpr int kImages = 1024 / kExperts;
 
   struct SharedStorage {
     alignas(16) float weight[kImages][kExperts];
@@ -82,7 +86,7 @@ struct MixKernel {
     WEFT_NO_UNROLL
     for (std::int32_t base = first; base < end; base += kImages) {
       const int count = end - base < kImages ? end - base : kImages;
-      if (base > first) t.SyncThreads();  // all have read the weights of the images before
+      if (base > first) t.SyncThreads();  // until all have read the weights before
       for (int i = t.tid(); i < count * kExperts; i += kThreads) {
         const int image = i / kExperts, e = i % kExperts;
         const float* const from = p.routing + std::int64_t{base + image} * p.count + e;
@@ -107,12 +111,12 @@ struct MixKernel {
     float of[4];
   };
 
-  // Of a vector in a filter, in bytes.
+  // Bytes from the beginning of a filter to a vector.
   WEFT_DEVICE static std::int64_t Offset(std::int32_t vector) {
     return std::int64_t{vector} * kBytes;
   }
 
-  // visit(e, where its vector lies).
+  // Calls visit(e, address of its vector) for each expert e.
   template <class Visit>
   WEFT_DEVICE static void ForEachExpert(const Params& p, std::int32_t vector, const Visit& visit) {
     const std::int8_t* at = p.experts + Offset(vector);
@@ -122,13 +126,14 @@ struct MixKernel {
     }
   }
 
-  // value = expert_scale * float(expert), one rounding.
+  // value = expert_scale * float(expert), rounded once.
   WEFT_DEVICE static void Dequantize(arch::Thread t, const Params& p, std::int32_t vector,
                                      bool inside, const Vector (&experts)[kExperts],
                                      float (&value)[kExperts][kBytes]) {
     const bool scaled = inside && p.expert_scale != nullptr;
     float scale[kExperts];
-    std::int32_t last = -1;  // the channel of the scales; mostly all words have the same
+    // The channel whose scales are in `scale`; mostly all words of a vector have the same.
+    std::int32_t last = -1;
     WEFT_UNROLL
     for (int w = 0; w < kWords; ++w) {
       std::int32_t k = 0;
@@ -152,15 +157,15 @@ struct MixKernel {
     }
   }
 
-  // Byte b of a word, less 128, as a float: put below the bits of 2^23 it is added to that.
-  // Conversions take longer.
+  // Byte b of a word, minus 128, as a float: the byte becomes the low bits of the float 2^23, from
+  // which 2^23 + 128 is subtracted. Conversion instructions would take longer.
   WEFT_DEVICE static float Number(arch::Thread t, std::uint32_t biased, int b) {
     const std::uint32_t bits = t.BytePermute(biased, 0x4b000000u, 0x7440u | b);
     return epilogues::Add(std::bit_cast<float>(bits), -8388736.0f);
   }
 
-  // An fma for each expert, in their order; then rounded to bytes. Those past the last expert add
-  // 0 * 0, which changes no number.
+  // One fma for each expert, in their order, then the sums are rounded to bytes. The places past
+  // the last expert add 0 * 0, which changes no number.
   WEFT_DEVICE static Vector Mix(arch::Thread t, const float (&weight)[kExperts],
                                 const float (&value)[kExperts][kBytes]) {
     float sum[kBytes] = {};
@@ -191,7 +196,8 @@ struct MixKernel {
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// With 64 floats of experts a thread: 4 x 16 bytes, 8 x 8, 16 x 4; or 32 x 4.
+// The four kernels have most experts x vector bytes 4 x 16, 8 x 8, 16 x 4 and 32 x 4: 64 floats of
+// experts to a thread, and 128 in the last.
 template <>
 struct KernelList<conv::MixFilters> {
   static constexpr int kCount = 4;

@@ -19,9 +19,9 @@ using internal::Wide;
 
 constexpr int kThreads = MixKernel<8, 2>::kThreads;
 
-// How many of n images a block should have. A block's four warps have a scheduler each, so clocks
-// are a warp's instructions: 400 to make floats of the experts and 77 for an image (8 experts, in
-// SASS), or, for a block that is alone, about 1500 and 137 with what it waits for.
+// How many of n images share a block. Each of a block's four warps has a scheduler, so the clocks
+// are the instructions of one warp: 400 to convert the experts to float and 77 for each image (8
+// experts, counted in SASS). A block that is alone takes about 1500 and 137 with its waits.
 std::int64_t GroupOf(std::int64_t n, std::int64_t vector_blocks, std::int64_t multiprocessors) {
   constexpr std::int64_t kMostGroups = 512;
   std::int64_t best = n;
@@ -59,8 +59,8 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
     return internal::TooLarge("bytes of one filter", f.bytes, 4 * kMostWords, "split K");
   }
   MixPlan plan;
-  // The kernel whose registers hold the experts, with vectors that divide a filter's bytes: those
-  // of KRSC are a multiple of 4 only.
+  // The first kernel that has registers for the experts and whose vectors divide a filter's bytes:
+  // in KRSC these are a multiple of 4 only.
   for (int i = 0; i < gemm::KernelList<MixFilters>::kCount && plan.vector_bytes == 0; ++i) {
     gemm::VisitKernel<MixFilters>(i, [&]<class Kernel>() {
       static_assert(Kernel::kThreads == kThreads && Kernel::kMost <= kMostExperts);
@@ -104,7 +104,7 @@ absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& a) {
   }
   std::vector<gemm::TensorArgument> read = {a.experts, a.routing};
   if (a.expert_scale.address != nullptr) read.push_back(a.expert_scale);
-  // Whether there must be one, the convolution knows.
+  // The convolution checks whether there must be a dst.
   gemm::EpilogueArguments no_epilogue;
   no_epilogue.writes_output = a.dst.address != nullptr;
   if (absl::Status s = gemm::CheckArguments("conv", read, a.dst, no_epilogue); !s.ok()) return s;

@@ -1,4 +1,4 @@
-// From a problem and a number of experts to the launch of conv::MixKernel.
+// Plans the launch of a conv::MixKernel for a problem and a number of experts.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace weft::conv {
 
-// Where a packed filter has its output channels: word i, of 4 bytes, belongs to channel
-// i / channel_words % channels.
+// Where a packed filter has its output channels: word i, of 4 bytes, belongs to channel i /
+// channel_words % channels.
 struct MixFormat {
   const char* name = "";
-  std::int64_t bytes = 0;  // of a filter
+  std::int64_t bytes = 0;  // bytes of one filter
   std::int64_t channel_words = 1, channels = 1;
 };
 
@@ -33,36 +33,36 @@ constexpr MixFormat MixFormatOf(const FilterExtents& e) {
   return f;
 }
 
-// The launch, addresses aside.
+// All of a launch but the addresses.
 struct MixPlan {
   MixParams params;
-  int kernel = 0;  // of gemm::KernelList<MixFilters>
+  int kernel = 0;  // an index of gemm::KernelList<MixFilters>
   int vector_bytes = 0;
   arch::Dim3 grid;
 
   std::int64_t workspace_bytes() const { return params.images * params.filter_bytes; }
 };
 
-// InvalidArgument if `experts` is not 1 to kMostExperts; OutOfRange where a filter, or all of them,
-// have more bytes than indices reach. The problem is one for which an operator was created. Which
-// images share a block is chosen for a GPU of so many multiprocessors; any runs it.
+// InvalidArgument if `experts` is not 1 to kMostExperts; OutOfRange where a filter, or all of them
+// together, have more bytes than indices reach. An operator must have been created for the problem.
+// How many images share a block is chosen for a GPU of `multiprocessors`; any GPU can run it.
 absl::StatusOr<MixPlan> PlanMixing(const Problem& problem, const MixFormat& format,
                                    std::int64_t experts, int multiprocessors = 132);
 
-// What is mixed, and where to; addresses and sizes in bytes.
+// The tensors that mixing reads and writes: addresses, and sizes in bytes.
 struct MixArguments {
   gemm::TensorArgument experts, routing, expert_scale, workspace, dst;
-  // What the convolution reads besides; not looked at where the address is null.
+  // What the convolution reads besides; ignored where the address is null.
   gemm::TensorArgument src, bias, channel_alpha, residual;
   std::int64_t count = 0;  // experts of the bank
 };
 
-// InvalidArgument for another number of experts, for addresses that are null or misaligned, and for
-// overlaps of the workspace, or of dst, with what else is read. ResourceExhausted if the workspace
-// is too small.
+// InvalidArgument for another number of experts, for addresses that are null or misaligned, and
+// where the workspace, or dst, overlaps anything else that is read. ResourceExhausted if the
+// workspace is too small.
 absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& args);
 
-// One line: how many experts are mixed, by what.
+// A description in one line: how many experts are mixed, by which kernel.
 std::string DescribeMixing(const MixPlan& plan);
 
 }  // namespace weft::conv

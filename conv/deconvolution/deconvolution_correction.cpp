@@ -32,7 +32,8 @@ absl::StatusOr<std::vector<SourceCorrection>> internal::LayOutPhases(
 
 absl::Status internal::CheckCorrection(const DeconvolutionProblem& problem,
                                        const DeconvolutionCorrection& table, std::uint64_t filter) {
-  if (table.data() == nullptr) return absl::OkStatus();  // phases say that it is missing
+  // Each phase's CheckArguments says that its table is missing.
+  if (table.data() == nullptr) return absl::OkStatus();
   DeconvolutionProblem tabled = table.problem();
   tabled.n = problem.n;
   if (tabled == problem) {

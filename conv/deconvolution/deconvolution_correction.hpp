@@ -1,6 +1,6 @@
-// What the zero point of a Deconvolution's source takes from its sums
-// (conv/zero_point/source_correction.hpp): a table for each phase, since each meets taps and a
-// border of its own.
+// The correction for the zero point of a Deconvolution's source
+// (conv/zero_point/source_correction.hpp): a table for each phase, since the phases meet different
+// taps and have borders of their own.
 //
 //     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
 //     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);
@@ -20,18 +20,20 @@ namespace weft::conv {
 
 class DeconvolutionCorrectionBuffer;
 
-// The tables somewhere in memory: a pointer that knows its problem and zero point. Does not own. A
-// default-constructed one refers to nothing and is refused by operators with a SourceZeroPoint.
+// The tables somewhere in memory: a pointer that knows its problem and zero point. It does not own
+// the memory. A default-constructed one refers to nothing and is refused by operators with a
+// SourceZeroPoint.
 class DeconvolutionCorrection {
  public:
   DeconvolutionCorrection() = default;
 
-  // Those of the phases, one after the other: SourceCorrection::data.
+  // The numbers of all phases' tables, one table after the other, each as in
+  // SourceCorrection::data.
   const std::int32_t* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   const DeconvolutionProblem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
-  // Of the filter that they were made of.
+  // Fingerprint of the filter that the tables were made of.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -46,7 +48,7 @@ class DeconvolutionCorrection {
 // Owns the tables in host memory.
 class DeconvolutionCorrectionBuffer {
  public:
-  // What to copy to a GPU, and how many bytes.
+  // What to copy to a GPU: bytes() from data() on.
   const std::int32_t* data() const { return data_.get(); }
   std::int64_t bytes() const { return tables_.bytes(); }
 
@@ -60,8 +62,8 @@ class DeconvolutionCorrectionBuffer {
     return copy;
   }
 
-  // sums: of the filter's values over the input channels, of each phase [K][R][S] of its filter.
-  // MakeSourceCorrection calls it.
+  // MakeSourceCorrection calls it. sums: for each phase [K][R][S] of its filter, the sums of the
+  // filter's values over the input channels.
   static absl::StatusOr<DeconvolutionCorrectionBuffer> Make(
       const DeconvolutionProblem& problem, const std::vector<Phase>& phases,
       const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point,
@@ -75,21 +77,21 @@ class DeconvolutionCorrectionBuffer {
 
 namespace internal {
 
-// The phases' tables without their numbers.
+// The layout of each phase's table, without its numbers.
 absl::StatusOr<std::vector<SourceCorrection>> LayOutPhases(const std::vector<Phase>& phases,
                                                            std::int32_t zero_point);
 
-// InvalidArgument if `table` was made for another problem, the number of images aside, or of other weights
-// than those of a filter with this fingerprint.
+// InvalidArgument if `table` was made for another problem (the number of images aside), or of other
+// weights than those of the filter with fingerprint `filter`.
 absl::Status CheckCorrection(const DeconvolutionProblem& problem,
                              const DeconvolutionCorrection& table, std::uint64_t filter);
 
 }  // namespace internal
 
-// The tables for `problem`, whose filter is `filter`, in host memory, and a source whose zero point is
+// The tables, in host memory, for `problem`, whose filter is `filter`, and a source with zero point
 // `zero_point`, -128 to 255. Any number of images may be run with them. InvalidArgument as for
-// CheckDeconvolution, for a filter of another problem and for a zero point outside its range;
-// ResourceExhausted if there is no memory.
+// CheckDeconvolution and for a filter of another problem; OutOfRange for a zero point outside its
+// range; ResourceExhausted if there is no memory.
 template <FilterFormat Format>
 absl::StatusOr<DeconvolutionCorrectionBuffer> MakeSourceCorrection(
     const DeconvolutionProblem& problem, const PackedDeconvolutionFilterBuffer<Format>& filter,

@@ -17,8 +17,8 @@ namespace weft::conv {
 template <FilterFormat Format>
 class PackedDeconvolutionFilterBuffer;
 
-// A packed filter somewhere in memory: a pointer that knows its format and parts. Does not own. A
-// default-constructed one refers to nothing and is refused by every operator.
+// A packed filter somewhere in memory: a pointer that knows its format and parts. It does not own
+// the memory. A default-constructed one refers to nothing and is refused by every operator.
 template <FilterFormat Format>
 class PackedDeconvolutionFilter {
  public:
@@ -32,10 +32,10 @@ class PackedDeconvolutionFilter {
                   "view() or, after a copy to the GPU, its At(device_pointer)");
   }
 
-  // The first part; where the others lie, PartOffsets says.
+  // The first part; PartOffsets says where the others lie.
   const std::int8_t* data() const { return data_; }
   const FilterParts& parts() const { return parts_; }
-  // As PackedFilter's.
+  // A fingerprint of the weights, as PackedFilter::fingerprint is.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -53,7 +53,7 @@ class PackedDeconvolutionFilter {
 template <FilterFormat Format>
 class PackedDeconvolutionFilterBuffer {
  public:
-  // bytes() of them is what to copy to a GPU.
+  // What to copy to a GPU: bytes() from data() on.
   const std::int8_t* data() const { return lines_.data()->byte; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(lines_.size() * sizeof(Line)); }
 
@@ -78,11 +78,12 @@ class PackedDeconvolutionFilterBuffer {
   std::vector<Line> lines_;
 };
 
-// `values`, the filter [c][k][r][s] of the problem, packed for a Deconvolution with this
-// FilterLayout; the order is ONNX's and PyTorch's, and that of the filter of the convolution whose
-// gradient this is, which has c output channels. From = KRSC: [c][r][s][k]. The padding and the
-// image of the problem do not matter. InvalidArgument as for CheckDeconvolution, and if there are
-// not c * k * r * s values; ResourceExhausted if there is not enough memory.
+// Packs `values`, the filter [c][k][r][s] of the problem, for a Deconvolution with this
+// FilterLayout. That order is ONNX's and PyTorch's, and the one in which the convolution whose
+// gradient this is, with c output channels, has its filter. From = KRSC: values are [c][r][s][k].
+// The padding and the image of the problem do not matter. InvalidArgument as for
+// CheckDeconvolution, and if there are not c * k * r * s values; ResourceExhausted if there is not
+// enough memory.
 template <FilterFormat To, FilterFormat From = KCRS>
 absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const DeconvolutionProblem& problem, absl::Span<const std::int8_t> values) {
@@ -108,7 +109,7 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const FilterExtents e = parts.At(i);
     for (std::int64_t r = 0; r < e.r; ++r) {
       for (std::int64_t s = 0; s < e.s; ++s) {
-        // A part's taps are in reverse.
+        // A part has its taps in reverse order.
         const std::int64_t row = i / parts.columns() + (e.r - 1 - r) * parts.step_h();
         const std::int64_t column = i % parts.columns() + (e.s - 1 - s) * parts.step_w();
         for (std::int64_t k = 0; k < e.k; ++k) {

@@ -19,7 +19,7 @@ using internal::kMaxPixels;
 using internal::TooLarge;
 using internal::Wide;
 
-// Rows or columns.
+// The rows, or the columns, of a problem.
 struct Axis {
   std::int64_t extent = 0, taps = 0, stride = 0, dilation = 0, pad = 0, outputs = 0;
 };
@@ -35,7 +35,8 @@ std::int64_t Step(std::int64_t stride, std::int64_t dilation) {
   return stride / std::gcd(stride, dilation);
 }
 
-// The first tap that output `phase` meets, and with it all of its phase; -1 if none.
+// The first tap that the outputs of `phase` meet, from which on every Step-th is of the same phase;
+// -1 if they meet none.
 std::int64_t FirstTap(const Axis& a, std::int64_t phase) {
   const std::int64_t end = std::min(a.taps, Step(a.stride, a.dilation));
   for (std::int64_t tap = 0; tap < end; ++tap) {
@@ -48,13 +49,13 @@ std::int64_t FirstTap(const Axis& a, std::int64_t phase) {
 struct Line {
   std::int64_t taps = 1, dilation = 1;
   std::int64_t pad_before = 0, pad_after = 0;
-  std::int64_t first = 0;  // where its first output lies in the destination, may be negative
+  std::int64_t first = 0;  // place of its first output in the destination; may be negative
 };
 
-// first_tap: FirstTap's; -1: one of zeros.
+// first_tap: as FirstTap returns it; where that is -1 the phase convolves with one tap of zeros.
 Line LineOf(const Axis& a, std::int64_t phase, std::int64_t first_tap) {
   Line line;
-  std::int64_t begin = 0;  // of the source, what the phase's first output meets first
+  std::int64_t begin = 0;  // the source's row (column) that the phase's first output meets first
   if (first_tap >= 0) {
     line.taps = CeilDiv(a.taps - first_tap, Step(a.stride, a.dilation));
     line.dilation = a.dilation / std::gcd(a.stride, a.dilation);
@@ -62,8 +63,9 @@ Line LineOf(const Axis& a, std::int64_t phase, std::int64_t first_tap) {
     begin = last - (line.taps - 1) * line.dilation;
   }
   line.pad_before = std::max<std::int64_t>(0, -begin);
-  // Outputs that meet what lies before `begin` alone are outside the destination, and so are those
-  // beyond its end where the source has more rows than it needs.
+  // A convolution's outputs begin with the source. Those that meet only what lies before `begin`
+  // are outside the destination, and so are those beyond its end where the source has more rows
+  // than it needs.
   const std::int64_t before = std::max<std::int64_t>(0, begin);
   line.first = phase - before * a.stride;
   const std::int64_t outputs = before + CeilDiv(a.outputs - phase, a.stride);

@@ -1,10 +1,10 @@
 // The kernel of depthwise convolutions.
 //
-// Each output channel sees one input channel, so nothing of the source or of a filter serves two
-// threads' products but the edges of their windows, and what a thread loads it uses itself: there is
-// no stage of shared memory, no k tile and no pipeline (docs/decisions/0007). A thread reads the
-// input rows of its outputs one after the other, two of them ahead; the pixels that neighbours read
-// too come from the L1.
+// Each output channel sees one input channel, so threads share nothing of the source or the filter
+// except the overlap of their receptive fields: what a thread loads it uses itself. There is no
+// stage of shared memory, no k tile and no pipeline (docs/decisions/0007). A thread reads the input
+// rows of its outputs one after the other, two rows ahead, and finds in the L1 what its neighbours
+// read too.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@
 
 namespace weft::conv {
 
-// What the parts of the kernel know of PolicyT. A residual's loads would spill, as in other kernels whose threads
-// multiply and store (gemm/operand/operand.hpp).
+// PolicyT as the parts of the kernel see it. The launch is not dependent where there is a residual,
+// whose loads would spill, as in other kernels whose threads both multiply and store
+// (gemm/operand/operand.hpp).
 template <class PolicyT>
 struct DependentDepthwise : PolicyT {
   static constexpr bool kDependentLaunch = !PolicyT::Epilogue::kHasResidual;
@@ -26,7 +27,7 @@ struct DependentDepthwise : PolicyT {
 
 inline namespace WEFT_BACKEND {
 
-// PolicyT: a conv::Policy of a DepthwiseConfig. Kernel kShape of kDepthwiseShapes.
+// Kernel kShape of kDepthwiseShapes. PolicyT: a conv::Policy with a DepthwiseConfig.
 template <class PolicyT, int kShape>
 struct DepthwiseKernel {
   static constexpr auto config = PolicyT::config;
@@ -51,12 +52,14 @@ struct DepthwiseKernel {
   static constexpr arch::Requires kRequires = {.min = 75};
   static constexpr bool kDependent = Own::kDependentLaunch;
 
-  // Found by compiling: what does not spill. Before sm_90 ptxas takes more.
+  // The limits were found by compiling: the fewest registers that do not spill. Before sm_90 ptxas
+  // takes more.
   static constexpr int Registers(bool before_90) {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     if (config.registers > 0) return config.registers;
     if (kOf.r > 3) return 232;
-    constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;  // 20 more: running sums
+    // 20 more registers, for running sums
+    constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;
     if (kOf.stride == 2) return before_90 ? 208 : 168;
     return before_90 || kFilterZeros ? 168 : 128;
   }
@@ -64,14 +67,16 @@ struct DepthwiseKernel {
   static constexpr int kMinBlocksPerSm = gemm::BlocksPerSm(kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 = gemm::BlocksPerSm(Registers(true), kThreads);
 
-  // Whether threads ask the L2 for their rows, before they wait for earlier kernels: 8 side by side have 32
-  // channels. Any shape has no Ahead. Of stride 2, and of 7x7, only blocks that start at once:
-  // later ones, which load as soon as they ask, took longer (docs/log/operators.md).
+  // Whether threads prefetch their input rows to the L2 before they wait for earlier kernels: 8
+  // neighbouring threads have 32 channels. The kernel of any shape has no Ahead. At stride 2, and
+  // for 7x7, only the blocks that start at once prefetch; the others load right after they ask, and
+  // took longer with it (docs/log/operators.md).
   static constexpr bool kAsks = config.lanes == 8 && kShape > 0;
   static constexpr bool kAllAsk =
       kDepthwiseShapes[kShape].stride == 1 && kDepthwiseShapes[kShape].r <= 5;
 
-  // Which outputs a thread holds (gemm/tile/accumulators.hpp); its tile is its own.
+  // Maps a thread's accumulators to outputs (gemm/tile/accumulators.hpp), counted from its own
+  // tile.
   struct Map {
     using Accumulators = typename Window::Accumulators;
     using Epilogue = typename PolicyT::Epilogue;
@@ -91,7 +96,7 @@ struct DepthwiseKernel {
   using Store = DepthwiseStore<Own, decltype(Params::output), Map>;
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage&, arch::Thread t) const {
-    constexpr int kTiles = kThreads / config.lanes;  // of a block, of the same channels
+    constexpr int kTiles = kThreads / config.lanes;  // of a block, with the same channels
     const int lane = t.tid() % config.lanes;
     std::int32_t channels = 0;
     const std::int32_t block = p.iterator.channel_tiles.Divmod(t.block_x(), channels);

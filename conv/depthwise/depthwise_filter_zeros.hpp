@@ -1,12 +1,12 @@
-// The zero points of a filter, taken from a depthwise kernel's sums.
+// Takes the zero points of a filter from a depthwise kernel's accumulators.
 //
 // An output of a channel whose filter values w stand for w - zw is
 //     sum of x (w - zw)  =  sum of x w  -  zw * (sum of x),
-// over the taps in the image. The last sum is of the output's own window: no other channel has it, so
-// none is read from memory (gemm/policy/output_params.hpp), but a thread's windows lie one below
-// the other, and the rows of one are those above its end without those above its start. So a thread
-// has one running sum for a column and channel, over the input rows that it has seen, whatever the
-// filter's height.
+// over the taps in the image. The last sum is over the output's own receptive field: as no other
+// channel shares it, it is not read from memory (gemm/policy/output_params.hpp) but added up here.
+// The receptive fields of a thread's output rows overlap, and the rows of one are those above its
+// end without those above its start. So a thread keeps one running sum for each column and channel,
+// over all input rows that it has seen, whatever the filter's height.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Loads of the source and of filters, zeros if not `inside`: what earlier grids of a dependent launch may have
-// written.
+// Loads of the source and of filters, zeros if not `inside`. In a dependent launch they are
+// coherent, because earlier grids may write what they read while this grid already runs.
 template <class PolicyT, class Type>
 WEFT_DEVICE Type LoadDepthwise(arch::Thread t, const Type* at, bool inside) {
   if constexpr (PolicyT::kDependentLaunch) {
@@ -29,7 +29,8 @@ WEFT_DEVICE Type LoadDepthwise(arch::Thread t, const Type* at, bool inside) {
   }
 }
 
-// sum += four pixels of a channel, of policy PolicyT's Element, times their taps.
+// Returns sum + the dot product of four pixels of a channel (bytes of PolicyT's Element) and their
+// taps (int8).
 template <class PolicyT>
 WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std::uint32_t taps,
                                       std::int32_t sum) {
@@ -40,7 +41,7 @@ WEFT_DEVICE std::int32_t DepthwiseDot(arch::Thread t, std::uint32_t pixels, std:
   }
 }
 
-// Nothing, without the stage.
+// The class for policies without a FilterZeroPoint stage does nothing.
 template <class PolicyT, bool kHas = PolicyT::Epilogue::kFilterZeroPoint>
 class DepthwiseFilterZeros {
  public:
@@ -53,7 +54,7 @@ class DepthwiseFilterZeros<PolicyT, true> {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
 
  public:
-  // Of channels k to k + 3. Output: an OutputParams.
+  // Loads the zero points of channels k to k + 3. Output: an OutputParams.
   template <class Output>
   WEFT_DEVICE DepthwiseFilterZeros(arch::Thread t, const Output& p, std::int32_t k) {
     WEFT_UNROLL
@@ -63,12 +64,14 @@ class DepthwiseFilterZeros<PolicyT, true> {
     }
   }
 
-  // Before the first row of the windows of a row of outputs is added, and after the last one; sums: of
-  // its pixels. Modulo 2^32.
+  // Begin is called before the first input row of a row of outputs, End after its last: the running
+  // sum is added times zw, then subtracted. sums: the accumulators of that row's pixels. Everything
+  // is modulo 2^32.
   WEFT_DEVICE void Begin(std::int32_t (*sums)[4]) const { Add<true>(sums); }
   WEFT_DEVICE void End(std::int32_t (*sums)[4]) const { Add<false>(sums); }
 
-  // Adds four pixels of channel c to the windows of column j, but for those whose byte of `ones` is 0.
+  // Adds four pixels of channel c to the running sum of column j, without those whose byte of
+  // `ones` is 0.
   WEFT_DEVICE void See(arch::Thread t, int j, int c, std::uint32_t pixels, std::uint32_t ones) {
     seen_[j][c] = DepthwiseDot<PolicyT>(t, pixels, ones, seen_[j][c]);
   }

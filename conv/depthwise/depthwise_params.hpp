@@ -1,5 +1,5 @@
-// What a depthwise kernel is launched with, and which outputs a thread has. Made on the host
-// (conv/depthwise/depthwise_plan.hpp); the same bytes for both back ends.
+// What a depthwise kernel is launched with, and which outputs a thread has. The host makes the
+// parameters (conv/depthwise/depthwise_plan.hpp), and both back ends read the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace weft::conv {
 
-// A thread's outputs: kColumns columns from q on, of as many rows from p on as its kernel takes, of
-// channels k to k + 3 of image n.
+// The outputs of a thread: kColumns columns from q on, in as many rows from p on as its kernel
+// takes, of channels k to k + 3 of image n.
 struct DepthwiseTile {
   std::int32_t n = 0, p = 0, q = 0, k = 0;
 };
 
-// Rows m of a thread's outputs, for the epilogue (gemm/policy/output_params.hpp): row by row of the
-// image.
+// The rows m of the epilogue (gemm/policy/output_params.hpp): a thread's pixels, one row of the
+// image after the other.
 struct DepthwiseRows : gemm::RowsTraits {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
   static constexpr bool kFilterZerosInSums = true;
@@ -41,23 +41,26 @@ struct DepthwiseRows : gemm::RowsTraits {
   constexpr std::int32_t EndChannel(const DepthwiseTile&, std::int32_t k) const { return k; }
 };
 
-// Source, filter, and how threads divide the outputs.
+// The source, the filter, and how the threads divide the outputs among them.
 struct DepthwiseIteratorParams {
   const void* src = nullptr;
   const void* filter = nullptr;  // KRSx4x4
   std::int64_t image_bytes = 0, row_bytes = 0;
-  std::int64_t block_bytes = 0;  // from a channel block of an image to the next
+  std::int64_t block_bytes = 0;  // bytes from a channel block of an image to the next
   std::int32_t h = 0, w = 0, pixel_bytes = 0;
-  // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; columns likewise.
+  // Input row of output row p and tap r: p * stride_h + base_h + r * step_h; columns in the same
+  // way.
   std::int32_t base_h = 0, base_w = 0;
-  // Any shape: output columns, filter rows and columns.
+  // For the kernel of any shape: output columns, filter rows and columns, strides and steps.
   std::int32_t q = 0, r = 0, s = 0, stride_h = 0, stride_w = 0, step_h = 0, step_w = 0;
-  gemm::FastDivmod channel_tiles;       // by the blocks side by side along the channels
-  gemm::FastDivmod columns, row_tiles;  // by the threads that share a row, those below one another
-  gemm::FastDivmod multiplier;          // by K / C
-  std::int32_t tiles = 0;               // threads that have outputs of the same channels
+  gemm::FastDivmod channel_tiles;  // by the blocks that share pixels and differ in channels
+  // By the threads that share a row of the output, and by those that are one below the other in an
+  // image.
+  gemm::FastDivmod columns, row_tiles;
+  gemm::FastDivmod multiplier;  // by K / C
+  std::int32_t tiles = 0;       // threads that have the same channels
 
-  // Number `index` of those threads: its outputs, of channel 0, in `rows` rows.
+  // The outputs of thread `index` of those `tiles`, for channel 0 and `rows` rows to a thread.
   constexpr DepthwiseTile Tile(std::int32_t index, std::int32_t rows) const {
     std::int32_t column = 0, row_tile = 0;
     const std::int32_t row = columns.Divmod(index, column);

@@ -14,7 +14,8 @@ using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
 
-// The kernel of the problem's shape, or that of any, which also reads a flipped filter backwards.
+// The kernel that is compiled for the problem's shape; else kernel 0, which takes any shape and
+// also reads a flipped filter.
 int KernelOf(const Problem& p) {
   const bool dilated = (p.r > 1 && p.dilation_h > 1) || (p.s > 1 && p.dilation_w > 1);
   if (dilated || p.mode == Mode::kConvolution) return 0;

@@ -1,5 +1,5 @@
-// From a depthwise problem to its launch (conv/depthwise/depthwise.hpp): which kernel, the source
-// and the grid.
+// Plans the launch of a depthwise problem (conv/depthwise/depthwise.hpp): which kernel, what it
+// reads of the source, and the grid.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,33 @@
 
 namespace weft::conv {
 
-// What a thread does, for the tile model.
+// How much a thread does, for the tile model.
 struct DepthwiseWork {
   std::int32_t source_rows = 0, output_rows = 0;
-  std::int32_t packets = 0;  // of up to four taps of a row of the filter
+  std::int32_t packets = 0;  // words of up to four taps in the filter's rows
 };
 
 struct DepthwisePlan {
-  int kernel = 0;  // of kDepthwiseShapes
+  int kernel = 0;  // an index of kDepthwiseShapes
   DepthwiseIteratorParams iterator;
   DepthwiseRows rows;
-  gemm::PlanCounts counts;  // but for the bytes
+  gemm::PlanCounts counts;  // without the bytes
   DepthwiseWork work;
 };
 
-// InvalidArgument if the problem is not depthwise: groups are not the input channels.
+// InvalidArgument if the problem is not depthwise, that is if `groups` is not the number of input
+// channels.
 absl::Status CheckDepthwise(const Problem& problem);
 
 // For a problem that CheckProblem and CheckDepthwise have accepted. OutOfRange where a 32-bit index
 // of the kernel would overflow.
 absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& problem, const ConvFacts& facts);
 
-// One line for people.
+// A description in one line.
 std::string DescribeDepthwise(const DepthwisePlan& plan, const ConvFacts& facts);
 
-// The adjacent pixels of NCxHWx<4> bytes that one store may write in rows of q pixels: 4, 2 or 1.
+// How many adjacent pixels of NCxHWx<4> bytes one store may write where rows have q pixels: 4, 2 or
+// 1, as the alignment of a row and of dst allows.
 std::int32_t PixelRun(std::int64_t q, const void* dst);
 
 }  // namespace weft::conv

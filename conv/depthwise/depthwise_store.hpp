@@ -1,6 +1,7 @@
-// The second half of a depthwise kernel's epilogue: from a thread's registers straight to the
-// destination, as gemm::DirectStore does, but with an address for each row of the image instead of
-// each pixel's coordinates: a pixel has only 4 channels to pay for them (docs/decisions/0007).
+// The second half of a depthwise kernel's epilogue: a thread stores from its registers straight to
+// the destination, as gemm::DirectStore does, but with an address for each row of the image instead
+// of the coordinates of each pixel. With 4 channels to a pixel those would cost too much
+// (docs/decisions/0007).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue, config. Output: an OutputParams. Map: a gemm::AccumulatorMap, whose rows
-// are those of DepthwiseRows and whose columns are 4 channels.
+// PolicyT: has DstLayout, Epilogue and config. Output: an OutputParams. Map: a gemm::AccumulatorMap
+// whose rows are those of DepthwiseRows and whose columns are a thread's 4 channels.
 template <class PolicyT, class Output, class Map>
 class DepthwiseStore {
   using Math = gemm::EpilogueMath<PolicyT, Output, 4>;
@@ -25,9 +26,10 @@ class DepthwiseStore {
   using Element = typename Epilogue::Output;
   static constexpr int kColumns = DepthwiseConfig::kColumns;
   static constexpr int kRun = PolicyT::config.alignment.dst / static_cast<int>(sizeof(Element));
-  static constexpr int kWords = sizeof(Element);  // of 4 outputs
-  // Bytes of NCxHWx<4>: a pixel's 4 channels are 4 bytes, neighbouring pixels lie side by side.
-  // Written one by one, each store of a warp would touch a part of every sector.
+  static constexpr int kWords = sizeof(Element);  // 32-bit words of 4 outputs
+  // Outputs of a byte in NCxHWx<4>, where a pixel's 4 channels are 4 bytes and neighbouring pixels
+  // are adjacent: a thread stores several pixels at once, since stores of one pixel would touch a
+  // part of every sector.
   static constexpr bool kPixelRuns = sizeof(Element) == 1 && Dst::kChannelRun == 4 && kRun == 4;
   static_assert(kColumns == 4 && Map::kChannels == 4 && Map::kGroups == 1);
 
@@ -43,7 +45,7 @@ class DepthwiseStore {
     }
   }
 
-  // After the last row: what its image sums become greater by, and the ranges.
+  // Called after the last row: adds to the image sums and to the channel ranges in global memory.
   WEFT_DEVICE void Finish(arch::Thread t) const {
     if constexpr (Epilogue::kHasSums) {
       std::int32_t* const to = p_.epilogue.template Get<typename Epilogue::SumsStage>().to +
@@ -58,10 +60,10 @@ class DepthwiseStore {
     }
   }
 
-  // Writes row i of the thread's outputs; the zero channels that fill the destination's last block
-  // are written as zeros.
+  // Converts and writes row i of the thread's outputs. The zero channels that fill the
+  // destination's last block are written as zeros.
   WEFT_DEVICE void Row(arch::Thread t, int i, const typename Map::Accumulators& acc) {
-    // Adding a zero point of 0 would be one operation of eleven.
+    // A zero point of 0 is left out: adding it would be one operation of eleven.
     if (Math::kPacked && p_.zero_point == 0.0f) {
       Write<!Math::kPacked>(t, i, acc);
     } else {
@@ -86,7 +88,8 @@ class DepthwiseStore {
       const int m = i * kColumns + j;
       const gemm::OutputPixel pixel = p_.rows.Pixel(tile_, m);
       inside[j] = pixel.inside;
-      // A branch only where a stage would see a coordinate outside.
+      // A branch is needed only where a stage would see the coordinate of a pixel outside the
+      // image.
       if (Epilogue::kNeedsCoordinate && !pixel.inside) continue;
       const epilogues::OutputCoord at{tile_.n, 0, tile_.p + i, tile_.q + j};
       const auto terms = Math::TermsAt(t, p_, tile_.p + i, tile_.q + j, pixel.inside);
@@ -116,7 +119,8 @@ class DepthwiseStore {
     }
   }
 
-  // Zeros past the last channel, where they are stored. count: of the channels there are.
+  // Makes zeros of the channels past the last one, in layouts that store them. count: of the
+  // thread's channels that exist.
   WEFT_DEVICE static void Keep(std::int32_t count, Outputs& outputs) {
     if constexpr (Dst::kChannelRun > 1) {
       std::uint32_t words[kWords];
@@ -142,7 +146,8 @@ class DepthwiseStore {
     }
   }
 
-  // 4 pixels of bytes; a row of the image is a whole number of runs, which are aligned.
+  // Stores 4 pixels of bytes, `run` at a time. A row of the image is a whole number of runs, which
+  // are aligned, so a run is inside the image as a whole.
   WEFT_DEVICE static void StoreRow(arch::Thread t, Element* to, const Outputs (&outputs)[kColumns],
                                    const bool (&inside)[kColumns], int run) {
     std::uint32_t word[kColumns];
@@ -171,8 +176,8 @@ class DepthwiseStore {
 
   const Output& p_;
   const DepthwiseTile& tile_;
-  std::int64_t pixel_stride_, row_stride_;  // elements
-  Element* at_ = nullptr;                   // of the thread's first pixel
+  std::int64_t pixel_stride_, row_stride_;  // in elements
+  Element* at_ = nullptr;                   // the thread's first pixel
   Channels channels_;
   typename Math::Range range_[1];
   [[maybe_unused]] std::int32_t sums_[Epilogue::kHasSums ? 4 : 1] = {};

@@ -1,17 +1,17 @@
-// The sums of a depthwise kernel: dp4a over four taps of a filter row at once.
+// The products of a depthwise kernel: dp4a over four taps of a filter row at once.
 //
-// Memory has the channels of a pixel side by side, dp4a wants pixels of a channel. Two byte
-// permutations make pairs of pixels of two words of 4 channels, one for each channel makes words of
-// four pixels of two pairs:
+// Memory has the channels of a pixel side by side, while dp4a wants pixels of one channel. Two byte
+// permutations make pairs from the words of two pixels (4 channels each), and then one for each
+// channel makes a word of four pixels from two pairs:
 //
 //     pixel 0  a b c d      pair  a0 a1 b0 b1     word  a0 a1 a2 a3
 //     pixel 1  a b c d            c0 c1 d0 d1           b0 b1 b2 b3 ...
 //
-// A word that begins at an even pixel serves the output there, and with the filter one byte further
-// the output after it. Filter rows of more than one word take as many dp4a. Which channels of the
-// source the four channels of the output see, the permutations' selectors say: with K = C they are the
-// same four, with K = 3 C perhaps channels 0, 0, 0 and 1 of them. Since 4 divides the first output
-// channel, all four lie in one word of the source whatever K / C is.
+// A word that begins at an even pixel serves the output there and, with the filter moved by one
+// byte, the output after it. Filter rows of more than one word take as many dp4a. The permutations'
+// selectors say which channels of the source the four output channels see: with K = C the same
+// four, with K = 3 C perhaps channels 0, 0, 0 and 1. Since the first output channel is a multiple
+// of 4, all of them lie in one word of the source whatever K / C is.
 #pragma once
 
 #include <bit>
@@ -29,9 +29,9 @@
 
 namespace weft::conv {
 
-// A sum of fewer than 256 products of two int8 values, as the bits of 1.5 * 2^23 plus the sum:
-// floats there are one apart, so a subtraction makes it a float, exactly. Before sm_90 a conversion
-// has a quarter of a sum's rate or less.
+// A sum of fewer than 256 products of two int8 values, kept as the bits of the float 1.5 * 2^23
+// plus the sum. Floats there are one apart, so one subtraction converts the sum to float, exactly.
+// Before sm_90 a conversion runs at a quarter of an addition's rate or less.
 struct SmallSum {
   static constexpr float kMagic = 12582912.0f;
   static constexpr int kMostProducts = 255;  // 2^22 / 2^14, the largest product
@@ -45,13 +45,13 @@ struct SmallSum {
 
 inline namespace WEFT_BACKEND {
 
-// Whether a block is of the first that a GPU starts, as far as a kernel can tell.
+// Whether a block is one of the first that a GPU starts, as far as a kernel can tell.
 constexpr bool StartsAtOnce(int block, int blocks_per_sm) {
   constexpr int kMultiprocessors = 132;  // of most GPUs with dependent launches
   return block < kMultiprocessors * blocks_per_sm;
 }
 
-// Which channels of the source a thread's four see.
+// Which channels of the source a thread's four output channels see.
 class DepthwisePlace {
  public:
   WEFT_DEVICE DepthwisePlace(const DepthwiseIteratorParams& p, const DepthwiseTile& tile)
@@ -63,17 +63,17 @@ class DepthwisePlace {
     for (int j = 0; j < 4; ++j) {
       raw_[j] = static_cast<std::uint32_t>(p.multiplier.Divide(4 * first + j));
     }
-    // Bytes 0 to 3 are of the first pixel, 4 to 7 of the second.
+    // Bytes 0 to 3 of BytePermute's operands are the first pixel's, 4 to 7 the second's.
     WEFT_UNROLL
     for (int half = 0; half < 2; ++half) {
       pair_[half] = raw_[2 * half] * 0x11 + raw_[2 * half + 1] * 0x1100 + 0x4040;
     }
   }
 
-  // Of image n: where the source's word of 4 channels begins.
+  // The address in image n of the source's word of 4 channels.
   template <class Src>
   WEFT_DEVICE std::uintptr_t Address(const DepthwiseIteratorParams& p, std::int32_t n) const {
-    constexpr int kWords = Src::kChannelRun / 4;  // of a pixel; 0: all
+    constexpr int kWords = Src::kChannelRun / 4;  // words of a pixel side by side; 0: all
     std::int64_t offset = n * p.image_bytes;
     if constexpr (kWords == 0) {
       offset += 4 * word_;
@@ -82,7 +82,8 @@ class DepthwisePlace {
     }
     return reinterpret_cast<std::uintptr_t>(p.src) + static_cast<std::uintptr_t>(offset);
   }
-  // Selectors of BytePermute: pairs of channels 0 and 1, and of 2 and 3, from two pixels.
+  // Selectors of BytePermute that make a pair of two pixels: half 0 of channels 0 and 1, half 1 of
+  // channels 2 and 3.
   WEFT_DEVICE std::uint32_t pair(int half) const { return pair_[half]; }
   // The byte of a pixel that channel j sees.
   WEFT_DEVICE std::uint32_t raw(int j) const { return raw_[j]; }
@@ -92,10 +93,11 @@ class DepthwisePlace {
   std::uint32_t raw_[4], pair_[2];
 };
 
-// Taps of a filter row, of 4 channels.
+// Four taps of a filter row for each of 4 channels.
 using FilterWords = gemm::Piece<16>;
 
-// Filters of kDepthwiseShapes[kShape]. PolicyT: a conv::Policy of a DepthwiseConfig.
+// The kernel's work for filters of kDepthwiseShapes[kShape]. PolicyT: a conv::Policy with a
+// DepthwiseConfig.
 template <class PolicyT, int kShape>
 class DepthwiseWindow {
   static constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
@@ -110,8 +112,8 @@ class DepthwiseWindow {
       kR * kS * (CheckedPolicy<PolicyT>::kUnsigned ? 2 : 1) <= SmallSum::kMostProducts;
   using Accumulators = std::int32_t[kRows * kColumns][4];
 
-  // acc += the products of the thread's outputs, less their filters' zero points. finish(i) is called
-  // when those of row i are done.
+  // Adds the products of the thread's outputs to acc, and takes their filters' zero points from it.
+  // Calls finish(i) once output row i is done.
   template <class Finish>
   WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
                                    const DepthwiseTile& tile, bool channels_inside,
@@ -129,7 +131,8 @@ class DepthwiseWindow {
     };
     WEFT_UNROLL
     for (int h = 0; h < kAhead && h < kInRows; ++h) start(h);
-    // Not a loop: nvcc keeps some of those whose rows are no registers then.
+    // Calls in place of a loop: nvcc does not unroll some such loops, and their pixels are then not
+    // in registers.
     const auto step = [&]<int h>(std::integral_constant<int, h>) {
       if constexpr (h + kAhead < kInRows) start(h + kAhead);
       std::uint32_t word[kStarts][4];
@@ -155,11 +158,11 @@ class DepthwiseWindow {
   }
 
  private:
-  static constexpr int kPixels = (kColumns - 1) * kStride + kS;  // of an input row that are read
+  static constexpr int kPixels = (kColumns - 1) * kStride + kS;  // pixels read of an input row
   static constexpr int kInRows = (kRows - 1) * kStride + kR;     // input rows
-  static constexpr int kAhead = kR > 3 ? 1 : 2;                  // rows on their way
-  static constexpr int kShifts = kStride == 1 ? 2 : 1;           // places of a window in its word
-  static constexpr int kTapWords = gemm::CeilDiv(kS, 4);         // of a filter row in memory
+  static constexpr int kAhead = kR > 3 ? 1 : 2;                  // input rows in flight
+  static constexpr int kShifts = kStride == 1 ? 2 : 1;    // first bytes of a window in its word
+  static constexpr int kTapWords = gemm::CeilDiv(kS, 4);  // of a filter row in memory
   static constexpr int kWords = gemm::CeilDiv(kS + kShifts - 1, 4);  // dp4a of an output and row
   static constexpr int kStarts = (kStride == 1 ? 2 : 4) + 2 * (kWords - 1);
   static_assert(kStride == 1 || kStride == 2);
@@ -168,10 +171,10 @@ class DepthwiseWindow {
     std::uint32_t word[kShifts][kWords][4];
   };
 
-  // Loads the pixels of an input row, zeros outside the image.
+  // Loads the pixels of an input row, as zeros where they are outside the image.
   class Reader {
    public:
-    // From the first row of the tile's windows on, or one further down.
+    // Reads from the first input row of the tile on, or from `row` rows further down.
     WEFT_DEVICE Reader(const DepthwiseIteratorParams& p, const DepthwisePlace& place,
                        const DepthwiseTile& tile, bool channels_inside, int row = 0)
         : p_(p),
@@ -195,7 +198,7 @@ class DepthwiseWindow {
       }
     }
 
-    // The first pixels of row 0, `further` bytes from where they lie.
+    // Prefetches the first kCount pixels of row 0, `further` bytes from where they lie.
     template <int kCount>
     WEFT_DEVICE void Prefetch(arch::Thread t, std::uintptr_t further) const {
       const bool inside = static_cast<std::uint32_t>(top_) < static_cast<std::uint32_t>(p_.h);
@@ -212,24 +215,25 @@ class DepthwiseWindow {
    private:
     const DepthwiseIteratorParams& p_;
     std::int32_t pixel_bytes_, top_, left_;
-    std::uint32_t columns_;  // that are inside the image, of a row that is
+    std::uint32_t columns_;  // columns of the image; 0 if the channels are outside
     std::uintptr_t at_;
   };
 
  public:
-  // Asks the L2 for the input of 8 threads, `number` 0 to 7 of them, that have the same pixels of 32 channels,
-  // a row each. A thread has registers for kAhead rows on their way, whose arithmetic takes less time than the
-  // device memory; what is asked for takes none. Columns and rows that neighbours ask for are left to those.
+  // Prefetches to the L2 the input of 8 threads that have the same pixels and 32 channels between
+  // them: thread `number`, 0 to 7, asks for one input row. A thread has registers for the loads of
+  // kAhead rows, whose arithmetic is shorter than the latency of device memory; a prefetch takes
+  // none. Columns and rows that neighbouring threads ask for are left to these.
   class Ahead {
     static constexpr bool kAsks = Src::kChannelRun == 0 || Src::kChannelRun >= 32;
 
    public:
-    // tile: of channel 0.
+    // tile: the thread's outputs, with channel 0.
     WEFT_DEVICE Ahead(const DepthwiseIteratorParams& p, const DepthwiseTile& tile, bool inside,
                       int number)
         : reader_(p, DepthwisePlace(p, tile), tile,
                   kAsks && inside && number < kInRows && p.multiplier.divisor() == 1, number) {}
-    // Channels 32 k_tile to 32 k_tile + 31, which there are.
+    // Asks for channels 32 k_tile to 32 k_tile + 31, which must exist.
     WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseIteratorParams& p, int k_tile) const {
       if constexpr (kAsks) {
         constexpr int kKTiles = Src::kChannelRun / 32;  // side by side; 0: all
@@ -247,7 +251,7 @@ class DepthwiseWindow {
  private:
   WEFT_DEVICE static void LoadFilter(arch::Thread t, const FilterWords* at, bool inside,
                                      Filter& filter) {
-    std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, and the row's
+    std::uint32_t taps[kWords + 1][4] = {};  // a word of zeros, then the filter row's words
     WEFT_UNROLL
     for (int w = 0; w < kTapWords; ++w) {
       const FilterWords words = LoadDepthwise<PolicyT>(t, at + w, inside);
@@ -259,15 +263,15 @@ class DepthwiseWindow {
       WEFT_UNROLL
       for (int c = 0; c < 4; ++c) {
         filter.word[0][w][c] = taps[w + 1][c];
-        if constexpr (kShifts > 1) {  // a byte further
+        if constexpr (kShifts > 1) {  // the filter moved by one byte
           filter.word[1][w][c] = t.BytePermute(taps[w][c], taps[w + 1][c], 0x6543);
         }
       }
     }
   }
 
-  // Four pixels of a channel for each even pixel that windows begin at. Pixels past the last meet
-  // zeros of the filter, whatever they are.
+  // Makes a word of four pixels, for each channel and each even pixel at which a window may begin.
+  // Pixels past the last one may have any value, as they meet zeros of the filter.
   WEFT_DEVICE static void MakeWords(arch::Thread t, const DepthwisePlace& place,
                                     const std::uint32_t (&pixels)[kPixels],
                                     std::uint32_t (&word)[kStarts][4]) {
@@ -287,7 +291,7 @@ class DepthwiseWindow {
       const bool lone_low = 2 * s + 1 >= kPixels, lone_high = 2 * s + 3 >= kPixels;
       WEFT_UNROLL
       for (int c = 0; c < 4; ++c) {
-        const std::uint32_t both = c % 2 == 0 ? 0x10u : 0x32u;  // a pair's first channel, or second
+        const std::uint32_t both = c % 2 == 0 ? 0x10u : 0x32u;  // first or second channel of a pair
         const std::uint32_t low = lone_low ? place.raw(c) : both;
         const std::uint32_t high = lone_high ? place.raw(c) + 4 : both + 0x44u;
         word[s][c] = t.BytePermute(pair[s][c / 2], pair[s + 1][c / 2], low | high << 8);
@@ -295,7 +299,8 @@ class DepthwiseWindow {
     }
   }
 
-  // Bytes of 1 where the pixels of word w of a window have taps, the first of them at byte `shift`.
+  // Bytes of 1 where the pixels of word w of a window meet taps, if tap 0 is at byte `shift` of
+  // word 0.
   static constexpr std::uint32_t Ones(int w, int shift) {
     std::uint32_t ones = 0;
     for (int b = 0; b < 4; ++b) {
@@ -305,7 +310,7 @@ class DepthwiseWindow {
     return ones;
   }
 
-  // An input row of the windows of all columns.
+  // Adds an input row to the running sums of all columns, for the filter's zero points.
   WEFT_DEVICE static void SumRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
                                  DepthwiseFilterZeros<PolicyT>& zeros) {
     WEFT_UNROLL
@@ -319,7 +324,7 @@ class DepthwiseWindow {
     }
   }
 
-  // sums: of the pixels of an output row.
+  // Multiplies an input row by a filter row. sums: the accumulators of the output row's pixels.
   WEFT_DEVICE static void MultiplyRow(arch::Thread t, const std::uint32_t (&word)[kStarts][4],
                                       const Filter& filter, std::int32_t (*sums)[4]) {
     WEFT_UNROLL
@@ -338,7 +343,8 @@ class DepthwiseWindow {
   }
 };
 
-// Any filter, stride and dilation: four taps of each output are gathered, whatever their distance.
+// The same for any filter, stride and dilation: the four pixels of each dp4a are loaded one by one,
+// whatever the distance between them.
 template <class PolicyT>
 class DepthwiseWindow<PolicyT, 0> {
   static constexpr int kColumns = DepthwiseConfig::kColumns;
@@ -370,7 +376,7 @@ class DepthwiseWindow<PolicyT, 0> {
         const FilterWords words = LoadDepthwise<PolicyT>(t, filter++, channels_inside);
         WEFT_UNROLL
         for (int j = 0; j < kColumns; ++j) {
-          // Columns past the last would lie beyond what 32 bits hold.
+          // The offset of a column past the output's last might not fit in 32 bits.
           const bool wanted = row_inside && tile.q + j < p.q;
           const std::int32_t left = wanted ? (tile.q + j) * p.stride_w + p.base_w : 0;
           std::uint32_t pixels[4];
@@ -394,7 +400,7 @@ class DepthwiseWindow<PolicyT, 0> {
             sum[c] = DepthwiseDot<PolicyT>(t, first, words.word[c], sum[c]);
             sum[c + 1] = DepthwiseDot<PolicyT>(t, second, words.word[c + 1], sum[c + 1]);
             if constexpr (PolicyT::Epilogue::kFilterZeroPoint) {
-              constexpr std::uint32_t kOnes = 0x01010101;  // what is no tap is 0
+              constexpr std::uint32_t kOnes = 0x01010101;  // pixels that meet no tap are 0
               zeros.See(t, j, c, first, kOnes);
               zeros.See(t, j, c + 1, second, kOnes);
             }

@@ -1,14 +1,14 @@
 // The kernel of conv::DepthwisePointwise: a depthwise convolution and the 1x1 convolution of its
 // output, which stays in shared memory (docs/depthwise_pointwise.md).
 //
-// A block has 4 patches of pixels, whatever their place in an image, and all channels of them. Its
-// warps first take 32 channels at a time and write the bytes of the depthwise convolution where
-// tensor cores read operand A; after the one barrier they take warp_n output channels at a time,
-// over all of k. Since a warp multiplies all of the block's pixels, no two of them need the same
-// filter values: those go from global memory straight to registers.
+// A block has 4 patches of pixels, wherever these are in an image, and all of their channels. Its
+// warps first take 32 channels at a time and write the bytes of the depthwise convolution to where
+// tensor cores read operand A. After the one barrier each takes warp_n output channels at a time,
+// over all of k. Since a warp multiplies all of the block's pixels, no two warps need the same
+// filter values, which therefore go from global memory straight to registers.
 //
-// With config.split the block is a cluster of blocks, and "warps" are those of all of them: what one
-// convolves it writes to the shared memory of each.
+// With config.split the block is a cluster of blocks, and "warps" are those of all of them: what a
+// warp convolves it writes to the shared memory of each block.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@
 
 namespace weft::conv {
 
-// A patch of a block, all of its channels; false: there are fewer.
+// One of a block's patches, with all of its channels; not inside where the problem has fewer.
 struct Patch : DepthwiseTile {
   bool inside = false;
 };
 
-// The rows of a block's product: pixel m / 4 of patch m % 4. Patches take turns so that the bytes that
-// a warp writes at once fill a row of banks. A thread's rows are all of one patch; for the epilogue m
-// counts from its first, and `patch` begins there, so that what is added to it are constants.
+// The rows of a block's product: row m is pixel m / 4 of patch m % 4. Patches alternate so that the
+// bytes that a warp writes at once fill a row of banks. A thread's rows are all of one patch. For
+// the epilogue m counts from the thread's first row and `patch` begins there, so that what is added
+// to it is a constant.
 struct PatchRows : DepthwiseRows {
   static constexpr int kPatches = 4;
 
@@ -46,8 +47,8 @@ template <class PolicyT>
 struct DepthwisePointwiseParams {
   DepthwiseIteratorParams iterator;
   gemm::OutputParams<DepthwiseHalf<PolicyT>, DepthwiseRows> middle;  // without a dst
-  const std::uint8_t* filter = nullptr;  // of the 1x1 convolution, CxRSKx<32>
-  std::int64_t k_tile_bytes = 0;         // of it: 32 input channels
+  const std::uint8_t* filter = nullptr;  // of the 1x1 convolution, in CxRSKx<32>
+  std::int64_t k_tile_bytes = 0;         // bytes of the filter for one k tile, 32 input channels
   std::int32_t k_tiles = 0;
   gemm::OutputParams<PointwiseHalf<PolicyT>, PatchRows> output;
 };
@@ -66,7 +67,8 @@ struct DepthwisePointwiseKernel {
 
   using Params = DepthwisePointwiseParams<PolicyT>;
   using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;
-  // K tiles of 32 channels, each as a stage of the mainloop's; a launch takes as many as it needs.
+  // Operand A: k tiles of 32 channels, each laid out as a stage of the mainloop. A launch allocates
+  // as many as it needs.
   struct SharedStorage {
     alignas(128) std::uint8_t middle[arch::kMaxSharedBytes];
   };
@@ -76,8 +78,8 @@ struct DepthwisePointwiseKernel {
   static constexpr arch::Requires kRequires = {.min = kClusterSplit > 1 ? 90 : 80};
   static constexpr bool kDependent = kDependentFused<PolicyT>;
 
-  // Found by compiling: what does not spill. Both halves take registers; config.registers is for
-  // epilogues that take more.
+  // The limits were found by compiling: the fewest registers that do not spill. Both halves take
+  // registers; config.registers is for epilogues that take more.
   static constexpr int Registers(bool before_90) {
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     constexpr bool kSmall = Window::kRows * kOf.stride <= 2, kMedium = Window::kRows <= 2;
@@ -96,7 +98,8 @@ struct DepthwisePointwiseKernel {
     return PolicyT::config.registers > both ? PolicyT::config.registers : both;
   }
   static constexpr int kRegisters = Registers(false);
-  // A multiprocessor is four, each with a quarter of the registers; 3 warps divide no quarter.
+  // A multiprocessor has four partitions with a quarter of the registers each; a block of 3 warps
+  // does not fill them evenly.
   static constexpr int Blocks(int registers) {
     const int blocks = 65536 / 4 / 32 / registers * 4 / kWarps;
     return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
@@ -116,7 +119,7 @@ struct DepthwisePointwiseKernel {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
-    // All blocks of the cluster have started: their shared memory may be written.
+    // All blocks of the cluster have started, so that their shared memory may be written.
     if constexpr (kClusterSplit > 1) t.ClusterWait();
     const std::uint32_t middle = t.SharedAddress(shared.middle);
     Convolve(t, p, patch, ahead, middle);
@@ -128,8 +131,9 @@ struct DepthwisePointwiseKernel {
   using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
   using LayoutA = typename Mainloop::LayoutA;
 
-  // The block's place in its cluster, and a warp's among those of the cluster: neighbours are of different
-  // blocks, so that each block has its share of few k tiles and few columns.
+  // The block's rank in its cluster, and a warp's number among those of the cluster. Neighbouring
+  // numbers are of different blocks, so that each block gets its share of few k tiles and few
+  // columns.
   WEFT_DEVICE static int Rank(arch::Thread t) {
     if constexpr (kClusterSplit > 1) {
       return t.cluster_rank();
@@ -142,20 +146,20 @@ struct DepthwisePointwiseKernel {
   }
   static constexpr int kClusterWarps = kWarps * kClusterSplit;
 
-  // Patch i of the block.
+  // Patch i of the block, 0 to 3.
   WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseIteratorParams& iterator, int i) {
     const std::int32_t index = t.block_x() / kClusterSplit * kPatches + i;
     return {iterator.Tile(index, Window::kRows), index < iterator.tiles};
   }
 
-  // The depthwise convolution. Pixels and channels past the last get bytes too: those meet nobody,
-  // these zeros of the filter.
+  // The depthwise convolution, into operand A. Pixels and channels past the last get bytes too:
+  // nobody stores the products of these pixels, and the channels meet zeros of the filter.
   WEFT_DEVICE static void Convolve(arch::Thread t, const Params& p, const Patch& patch,
                                    const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
-    // Whether it asks for the k tiles that follow the first. Threads of few rows have most of them on their way at
-    // once, those of clusters have few k tiles; these, 5x5 and zero points of filters leave no registers for it;
-    // of stride 2 it made things slower.
+    // Whether a thread prefetches the k tiles that follow its first. Threads of few rows have most
+    // loads in flight at once anyway, and clusters have few k tiles; with these, 5x5 filters or
+    // zero points of filters no registers are left for it, and at stride 2 it was slower.
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
     constexpr bool kAsks = kClusterSplit == 1 && kOf.r == 3 && kOf.stride == 1 &&
                            Window::kRows > 2 && !First::Epilogue::kFilterZeroPoint;
@@ -173,9 +177,9 @@ struct DepthwisePointwiseKernel {
         WEFT_UNROLL
         for (std::int32_t& sum : pixel) sum = Depthwise::Map::kSmall ? SmallSum::Zero() : 0;
       }
-      // The words of a pixel's 32 bytes, 0 2 4 6 1 3 5 7: those that a lane multiplies, 4 bytes of
-      // each half, are then 8 side by side of the filter's. Pixels 2 apart are 8 rows apart, whose
-      // halves lie alike.
+      // A pixel's 32 bytes are written as words 0 2 4 6 1 3 5 7. What a lane multiplies, 4 bytes of
+      // each half, are then 8 adjacent bytes of the filter. Pixels that are 2 apart are 8 rows
+      // apart, where the two halves lie in the same way.
       const std::uint32_t at =
           middle + static_cast<std::uint32_t>(k_tile * kKTileBytes + word / 2 * 4);
       Places to;
@@ -194,7 +198,7 @@ struct DepthwisePointwiseKernel {
       }
       DepthwiseFilterZeros<First> zeros(t, p.middle, tile.k);
       const auto finish = [&](int row) {
-        // Adding a zero point of 0 would be one operation of eleven.
+        // A zero point of 0 is left out: adding it would be one operation of eleven.
         if (Math::kPacked && p.middle.zero_point == 0.0f) {
           WriteRow<!Math::kPacked>(t, p, tile, patch.inside, channels, acc, row, to);
         } else {
@@ -206,7 +210,7 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // Where a thread's pixels of either parity go, in each block of the cluster.
+  // Where a thread writes its even and its odd pixels, in each block of the cluster.
   struct Places {
     std::uint32_t of[kClusterSplit][2];
   };
@@ -222,7 +226,8 @@ struct DepthwisePointwiseKernel {
     for (int j = 0; j < kColumns; ++j) {
       const int i = row * kColumns + j;
       typename First::Epilogue::Output outputs[4] = {};
-      // A branch only where a stage would see a coordinate outside.
+      // A branch is needed only where a stage would see the coordinate of a pixel outside the
+      // image.
       const gemm::OutputPixel pixel = p.middle.rows.Pixel(tile, i);
       if (!First::Epilogue::kNeedsCoordinate || (inside && pixel.inside)) {
         const epilogues::OutputCoord at{tile.n, 0, tile.p + row, tile.q + j};
@@ -247,19 +252,20 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // The filter values of a warp's columns that one lane multiplies, of one k tile.
+  // The filter values that one lane multiplies in one k tile: those of its warp's columns.
   struct Columns {
     gemm::Piece<8> of[Mainloop::kFragmentsN];
   };
-  // With few sums there are registers to load the first of them before the barrier, and twice as
-  // many k tiles at once.
+  // With few accumulators there are registers to load the first columns before the barrier, and for
+  // twice as many k tiles at once.
   static constexpr bool kEarly = Mainloop::kSums + 8 * Mainloop::kFragmentsN <= 48;
   static constexpr int kAhead = kEarly ? 4 : 2;
 
   WEFT_DEVICE static void Load(arch::Thread t, const Params& p, int column, int k_tile,
                                Columns& columns) {
     constexpr auto kChannel = [](int row) { return gemm::RowChannel<Mainloop::kRun>(row); };
-    // Whether columns may reach past those of the filter, which has whole 32 of them.
+    // Whether a warp's columns may reach past those of the filter, which are padded to whole blocks
+    // of 32.
     constexpr bool kPast = Mainloop::kWarpN > 32 || PolicyT::DstLayout::kChannelRun > 32;
     const int lane = t.lane();
     const std::uint8_t* const from =
@@ -274,7 +280,7 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // The 1x1 convolution.
+  // The 1x1 convolution of the block's pixels; each warp has output channels of its own.
   WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
     const int lane = t.lane();
     int column = WarpOfCluster(t) * Mainloop::kWarpN;
@@ -291,12 +297,12 @@ struct DepthwisePointwiseKernel {
     }
     Patch patch = PatchOf(t, p.iterator, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
-    patch.q += lane / 16;  // the first is row lane / 4, of 8 that an instruction has
+    patch.q += lane / 16;  // the thread's first row is lane / 4, of 8 to an instruction
     const typename Mainloop::ReaderA a(t, middle);
     bool started = kEarly;
     WEFT_NO_UNROLL
     for (; column < p.output.padded_k; column += kClusterWarps * Mainloop::kWarpN) {
-      const int first = column - t.warp() * Mainloop::kWarpN;  // the store adds the warp's
+      const int first = column - t.warp() * Mainloop::kWarpN;  // the store adds the warp's columns
       if (kZeroColumns && column >= p.output.k) {
         StoreZeros(t, p.output, patch, first);
         continue;
@@ -317,13 +323,13 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // Whether a warp may have none but channels that fill the destination's last block: those are zeros, for
-  // which nothing need be multiplied. A Copy has zeros of its own to write.
+  // Whether a warp may have only channels that fill the destination's last block: these are written
+  // as zeros, and nothing need be multiplied. A Copy stage would have zeros of its own to write.
   static constexpr bool kZeroColumns =
       PolicyT::DstLayout::kChannelRun > Mainloop::kWarpN&& PolicyT::Epilogue::kWritesOutput &&
       !PolicyT::Epilogue::kHasCopy;
 
-  // What Store::Run does where all sums are of such channels.
+  // Writes the zeros that Store::Run would write if all of a warp's columns were such channels.
   WEFT_DEVICE static void StoreZeros(arch::Thread t, const decltype(Params::output)& p,
                                      const Patch& patch, std::int32_t first) {
     using Map = typename Mainloop::Map;

@@ -13,7 +13,7 @@ namespace {
 
 using gemm::Int32;
 
-// Whether a kernel has this filter and stride.
+// Unimplemented if no kernel has this filter and stride.
 absl::Status CheckShape(const Problem& p, int kernel) {
   if (kernel >= kFirstFusedShape && kernel < kFirstFusedShape + kFusedShapes) {
     return absl::OkStatus();
@@ -27,7 +27,8 @@ absl::Status CheckShape(const Problem& p, int kernel) {
                                                : ""));
 }
 
-// Its c is the depthwise half's k, its image that half's output.
+// Says that the error is the 1x1 convolution's, whose c is the depthwise half's k and whose image
+// is that half's output.
 absl::Status OfPointwise(const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), "; said of the 1x1 convolution"));
@@ -64,7 +65,8 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   plan.rows = kDepthwiseShapes[own->kernel].Rows(facts.config.rows);
   plan.iterator = own->iterator;
   plan.middle_rows = own->rows;
-  // A warp of the depthwise half has a block's patches.
+  // Taken alone, DepthwiseHalf has blocks of one warp with 4 patches, which are the patches of one
+  // block here.
   plan.blocks = Int32(own->counts.tiles_m * facts.config.split);
   plan.k_tiles = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
   plan.k_tile_bytes = std::int64_t{std::get<MultistagePlan>(second->kernel).filter.padded_k} * 32;
@@ -79,7 +81,8 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   }
   plan.shared_bytes = Int32(shared);
 
-  // Blocks and padding are the depthwise half's; what lies between is not moved.
+  // The number of blocks and the padding are those of the depthwise half; the tensor between the
+  // two halves is not moved, so its bytes are subtracted from both.
   PlanCounts& counts = plan.counts;
   counts = own->counts;
   counts.tiles_m = plan.blocks, counts.tiles_n = 1;

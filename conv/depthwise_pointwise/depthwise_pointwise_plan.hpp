@@ -1,5 +1,5 @@
-// From a depthwise problem and a number of output channels to the launch of
-// conv::DepthwisePointwiseKernel.
+// Plans the launch of a conv::DepthwisePointwiseKernel for a depthwise problem and a number of
+// output channels of the 1x1 convolution.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,45 @@
 
 namespace weft::conv {
 
-// What both halves of a DepthwisePointwise say, compiled once.
+// What host code knows of a DepthwisePointwise policy, as values, so that plans are compiled once.
 struct DepthwisePointwiseFacts {
   ConvFacts depthwise, pointwise;
   gemm::TileFacts tile;  // DepthwisePointwise::Facts()
   DepthwisePointwiseConfig config;
-  int blocks_by_registers[kFusedShapes] = {};  // of a multiprocessor, for each kernel
+  // Blocks that a multiprocessor's registers allow, for each kernel.
+  int blocks_by_registers[kFusedShapes] = {};
   const char* src_layout = "";
   const char* dst_layout = "";
 };
 
-// The launch, addresses and the values of epilogues aside.
+// All of a launch but the addresses and the values of the epilogues.
 struct DepthwisePointwisePlan {
   DepthwisePointwiseProblem problem;
-  Problem pointwise;  // its
-  int kernel = 0;     // of kDepthwiseShapes
-  int rows = 0;       // of a thread
+  Problem pointwise;  // the 1x1 convolution of `problem`
+  int kernel = 0;     // an index of kDepthwiseShapes
+  int rows = 0;       // output rows of a thread
   DepthwiseIteratorParams iterator;
   DepthwiseRows middle_rows;
   std::int32_t blocks = 0;         // config.split to each 4 patches
-  std::int32_t k_tiles = 0;        // of 32 channels between the two
-  std::int64_t k_tile_bytes = 0;   // of the 1x1 filter
+  std::int32_t k_tiles = 0;        // of the 1x1 convolution, 32 channels each
+  std::int64_t k_tile_bytes = 0;   // bytes of the 1x1 filter for one of them
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block
-  std::int32_t padded_middle = 0;  // channels between the two, likewise
+  std::int32_t padded_middle = 0;  // the same of the channels between the two
   std::int32_t shared_bytes = 0;
-  int blocks_by_registers = 0;  // of a multiprocessor
-  PlanCounts counts;            // for the tile model, and ...
-  DepthwiseWork work;           // ... of a thread of the depthwise half
+  int blocks_by_registers = 0;  // that fit a multiprocessor, for this kernel
+  // For the tile model: the launch, and the work of a thread of the depthwise half.
+  PlanCounts counts;
+  DepthwiseWork work;  // of one thread
 
   int pixels() const { return 16 * rows; }  // of a block
 };
 
-// Errors as MakeConvPlan's for each half. Unimplemented for filters and strides that no kernel has;
-// ResourceExhausted for channels that fit in no GPU's shared memory.
+// Errors are those of MakeConvPlan for each half; Unimplemented for filters and strides that no
+// kernel has; ResourceExhausted if the channels fit in no GPU's shared memory.
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);
 
-// What gemm::Dispatch asks of these operators, as of convolutions (ConvolutionPlanner).
+// What gemm::Dispatch asks of these operators, as ConvolutionPlanner is for convolutions.
 struct DepthwisePointwisePlanner {
   using Problem = DepthwisePointwiseProblem;
   using Facts = DepthwisePointwiseFacts;
@@ -60,11 +62,12 @@ struct DepthwisePointwisePlanner {
                                    const arch::DeviceLimits* device);
   static Prediction Predict(const Plan& plan, const Facts& facts, const GpuFacts& gpu);
   static Prediction Predict(const Plan& plan, const Facts& facts, const CpuFacts& cpu);
-  // One line: both halves, blocks, shared memory.
+  // A description in one line: both halves, blocks, shared memory.
   static std::string Describe(const Plan& plan, const Facts& facts);
 };
 
-// The tile's, with the shared memory of the plan's problem and the registers of its kernel.
+// The facts of `tile`, with the shared memory that the plan's problem needs and the registers of
+// its kernel.
 inline gemm::TileFacts LaunchFacts(const DepthwisePointwisePlan& plan, gemm::TileFacts tile) {
   tile.shared_bytes = plan.shared_bytes;
   if (plan.blocks_by_registers > 0) tile.blocks_by_registers = plan.blocks_by_registers;

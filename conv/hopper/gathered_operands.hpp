@@ -1,8 +1,8 @@
-// Operands of wgmma_sm90 over NHWC whose channels are a multiple of 8 and not of 16: TMA cannot read such rows,
-// so threads load them (gemm/hopper/gather_ring.hpp).
+// Operands of wgmma_sm90 over NHWC whose channels are a multiple of 8 and not of 16: TMA cannot
+// read such rows, so producer threads load them (gemm/hopper/gather_ring.hpp).
 //
-// k counts 8 channels at a time along (r, s, c), as mma_sm80 counts it over NHWC, so that taps of few channels
-// leave no holes in a k tile.
+// k counts 8 channels at a time along (r, s, c), as mma_sm80 counts it over NHWC, so that taps of
+// few channels leave no holes in a k tile.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace weft::conv {
 
-// The parameters of a kernel.
+// What a kernel with gathered operands is launched with.
 template <class PolicyT>
 struct GatherParams {
-  // What all threads read first, as in WgmmaParams.
+  // What all threads read first stands side by side, as in WgmmaParams.
   gemm::MbarRingParams ring;
   std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
@@ -31,8 +31,8 @@ struct GatherParams {
 
 inline namespace WEFT_BACKEND {
 
-// Pieces of `k_tile` that an operand of `units` pieces of k has, rounded up to what a product reads (32
-// bytes).
+// How many 8-byte pieces of `k_tile` are loaded for an operand whose k has `units` of them in all:
+// those that are left, rounded up to the 32 bytes of k that one wgmma reads.
 WEFT_DEVICE int GatherUnitsOf(int units, int k_tile) {
   const int left = (units - k_tile * gemm::kGatherUnits + 3) & ~3;
   return left < gemm::kGatherUnits ? left : gemm::kGatherUnits;
@@ -59,7 +59,7 @@ class GatheredSource : public gemm::OperandTraits {
     const std::int32_t r = p_.tap_columns.Divmod(tap, s);
     const std::int32_t below = r * p_.step_h, right = s * p_.step_w;
     const std::int32_t offset = (below * p_.w + right) * p_.pixel_units + c;
-    // Of a piece past the end of k no row has a tap inside.
+    // Pieces past the end of k become zeros: with h_end = 0 no row's tap is inside.
     const std::uint32_t h_end = unit < p_.units ? static_cast<std::uint32_t>(p_.h) : 0u;
     const std::uint8_t* const source = p_.Data(tile_, 8);
     to += share.Place();
@@ -91,7 +91,8 @@ class GatheredFilter : public gemm::OperandTraits {
     const gemm::GatherShare share(thread, units);
     if (share.unit >= units) return;
     const std::int32_t unit = k_tile * gemm::kGatherUnits + share.unit;
-    // Rows of channels that the filter does not have stay as they are: nobody stores their products.
+    // Rows past the filter's output channels keep what is in shared memory: nobody stores their
+    // products.
     const std::int32_t rows = p_.padded_k - k_ < Mma::kBlockN ? p_.padded_k - k_ : Mma::kBlockN;
     const int bytes = unit < p_.units ? 8 : 0;
     to += share.Place();

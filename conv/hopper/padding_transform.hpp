@@ -1,10 +1,10 @@
-// Padding that stands for the zero point of a source, in shared memory.
+// The stage transform of a source with a zero point: it writes the zero point over the padding.
 //
-// TMA leaves zeros where a source ends. Where its values x stand for x - zx the padding
-// is zx, and a warp of the producers writes it over those zeros once a k tile has come
-// (MbarRing::Transform), ahead of the warps that multiply. Every pixel then sees all taps of the
-// filter: what zx takes from its sum is zx times the sum of a channel's filter, the same for all of
-// them, and an epilogue has no border.
+// TMA writes zeros where a source ends. Where the source's values x stand for x - zx, the padding
+// must be zx, and a transform warp writes that over those zeros once TMA has written a k tile
+// (MbarRing::Transform), before the consumer warps multiply it. Every pixel then sees all taps of
+// the filter: what zx takes from its sum is zx times the sum of a channel's filter, the same for
+// all pixels, and the epilogue has no border.
 #pragma once
 
 #include <bit>
@@ -17,19 +17,21 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// Called by a warp. PolicyT: of a policy whose padding is filled (kFillsPadding).
+// One warp runs it, for a policy with kFillsPadding.
 //
-// Once a tile it lists the positions that are padding, copy after copy, for as many copies as lie between the
-// first tap and the last one of a k tile, so that those of each k tile follow each other. A lane's are read while
-// the k tile is on its way: of what a k tile waits for only stores are left. What the list has no room for is
-// worked out for each k tile.
+// Once for each tile the warp lists the positions that are padding, copy after copy, for as many
+// copies as lie between the first tap and the last copy of any k tile; so the entries of each k
+// tile follow each other in the list. A lane reads its entries while TMA still loads the k tile:
+// when that has come, only the stores are left to do. Where a tile's list does not fit in shared
+// memory, the warp works out the positions anew for each k tile.
 template <class PolicyT, class Mma>
 class PaddingTransform {
  public:
   WEFT_DEVICE PaddingTransform(arch::Thread t, const WgmmaParams<PolicyT>& p,
                                const gemm::TransformMemory& memory)
       : p_(p.padding), a_(p.a), list_(t.SharedAddress(memory.list)) {
-    // Through memory: ptxas would make four words of one again for each store.
+    // The four words go through shared memory: given one word, ptxas would make four of it again
+    // before each 16-byte store.
     const std::uint32_t words = t.SharedAddress(memory.word);
     if (t.lane() < 4) {
       t.StoreSharedAt(words + static_cast<std::uint32_t>(4 * t.lane()), p_.word);
@@ -40,7 +42,7 @@ class PaddingTransform {
 
   WEFT_DEVICE static bool HasWork(const WgmmaParams<PolicyT>& p) { return p.padding.positions > 0; }
 
-  // The k tiles of `tile` come next, from `k_tile` on.
+  // Starts on `tile` and lists its padding; Prepare is called for `k_tile` next.
   template <class Tile>
   WEFT_DEVICE void Aim(arch::Thread t, const Tile& tile, int k_tile) {
     first_ = static_cast<std::uint32_t>(tile.m) * Mma::kBlockM;
@@ -48,14 +50,15 @@ class PaddingTransform {
     List(t);
   }
 
-  // Whether the next k tile has padding; for all lanes alike.
+  // Reads this lane's entries for the next k tile, while TMA loads it. Returns whether that has
+  // padding, the same for all lanes.
   WEFT_DEVICE bool Prepare(arch::Thread t, int k_tile) {
     count_ = a_.copies.Count(k_tile);
     from_ = copy_;
     a_.taps.Divmod(from_ + count_, copy_);
     if (!listed_) return true;
     const std::int32_t begin = Entry(t, from_), end = Entry(t, from_ + count_);
-    // This lane's 16 bytes of a row, of the rows that a warp stores at once.
+    // Lanes side by side write the 16-byte pieces of one row; a warp writes Step() rows at once.
     at_ = RowsAt() + begin + (t.lane() >> PieceLog2());
     left_ = RowsAt() + end - at_;
     WEFT_UNROLL
@@ -65,7 +68,8 @@ class PaddingTransform {
     return begin < end;
   }
 
-  // The k tile of Prepare, which has come to the shared address `stage`.
+  // Writes the zero point over the padding of the k tile of the last Prepare, which TMA has written
+  // at the shared address `stage`.
   WEFT_DEVICE void Transform(arch::Thread t, std::uint32_t stage) {
     if (!listed_) return TransformUnlisted(t, stage);
     stage += static_cast<std::uint32_t>(16 * (t.lane() & ((1 << PieceLog2()) - 1)) -
@@ -82,7 +86,7 @@ class PaddingTransform {
   }
 
  private:
-  static constexpr int kAhead = 6;  // 96 rows of 32 bytes to a warp
+  static constexpr int kAhead = 6;  // entries that a lane reads early: 96 rows of 32 bytes a warp
   struct alignas(16) Chunk {
     std::uint32_t word[4];
   };
@@ -97,8 +101,9 @@ class PaddingTransform {
   WEFT_DEVICE int PieceLog2() const { return RowLog2() - 4; }
   WEFT_DEVICE int Step() const { return 32 >> PieceLog2(); }
 
-  // The list: where each copy's rows begin and where the last one's end, then the rows, counted from the first
-  // copy's.
+  // The list is of uint16. Entry i says where among the rows those of copy i begin, entry `copies`
+  // where the last copy's end. After these the rows themselves follow, as positions that are
+  // counted from the first copy's.
   WEFT_DEVICE std::int32_t RowsAt() const { return p_.copies + 1; }
   WEFT_DEVICE std::uint32_t AddressOf(std::int32_t i) const {
     return list_ + static_cast<std::uint32_t>(2 * i);
@@ -110,8 +115,9 @@ class PaddingTransform {
     t.StoreSharedAt(AddressOf(i), static_cast<std::uint16_t>(value));
   }
 
-  // use(copy, pass, word) for `count` copies from number `copy` on, by all lanes, each of which works out the
-  // word of some passes by itself; it is 0 for lanes that have none.
+  // Calls use(copy, pass, word) for `count` copies from number `copy` on. A pass is 32 positions of
+  // a copy; a bit of its word is 1 where the position is padding. Each lane works out the word of a
+  // pass of its own; all lanes call `use` together, with a word of 0 where a lane has no pass.
   template <class UseFunction>
   WEFT_DEVICE void ForEachWord(arch::Thread t, std::int32_t copy, std::int32_t count,
                                const UseFunction& use) const {
@@ -142,9 +148,10 @@ class PaddingTransform {
     listed_ = room > 0 && p_.copies <= 65536 / p_.positions;
     if (!listed_) return;
     std::int32_t total = 0;
-    t.SyncWarp();  // the list of another tile has been read
+    t.SyncWarp();  // until all lanes have read the list of the tile before
     ForEachWord(t, 0, p_.copies, [&](std::int32_t copy, std::int32_t pass, std::uint32_t word) {
-      // Of the counts of all lanes, 0 to 32, each bit by itself.
+      // Each lane has 0 to 32 rows. Their prefix sum over the warp takes a ballot for each of 6
+      // bits.
       const int own = std::popcount(word);
       const std::uint32_t lanes_below = (1u << t.lane()) - 1;
       std::int32_t before = 0, all = 0;
@@ -169,7 +176,8 @@ class PaddingTransform {
     t.SyncWarp();
   }
 
-  // Copies from number from_ on; a lane fills what it has worked out.
+  // Writes a k tile's padding without a list. Each lane stores to the positions that it has worked
+  // out itself.
   WEFT_DEVICE void TransformUnlisted(arch::Thread t, std::uint32_t stage) const {
     std::int32_t copy = from_;
     WEFT_NO_UNROLL
@@ -192,12 +200,12 @@ class PaddingTransform {
     return std::popcount((word & (0 - word)) - 1);
   }
 
-  // From `begin` on and below `end`.
+  // The indices [begin, end).
   struct Range {
     std::int32_t begin, end;
   };
-  // Rows (columns) of the traversal whose row (column) of the source, `from` + stride * its number, is
-  // one of `extent`.
+  // The rows (or columns) i of the traversal for which `from` + stride * i, a row (column) of the
+  // source, lies in [0, extent).
   WEFT_DEVICE static Range Inside(std::int32_t from, std::int32_t extent,
                                   const gemm::FastDivmod& stride) {
     const std::int32_t up = stride.divisor() - 1;
@@ -205,8 +213,8 @@ class PaddingTransform {
             extent > from ? stride.Divide(extent - from + up) : 0};
   }
 
-  // The positions of a pass that are not in these rows and columns of the traversal: one of its rows
-  // after the other.
+  // A bit for each position of a pass, 1 where it lies outside these rows and columns of the
+  // traversal. The loop takes one row of the traversal after the other.
   WEFT_DEVICE std::uint32_t WordOf(int pass, const Range& rows, const Range& columns) const {
     std::int32_t pq, q;
     a_.rows.image_pixels.Divmod(
@@ -216,7 +224,7 @@ class PaddingTransform {
     std::uint32_t word = 0;
     WEFT_NO_UNROLL
     for (std::int32_t at = -q; at < end; at += a_.rows.row_pixels.divisor()) {
-      // The row's column c is bit at + c.
+      // Bit at + c is column c of this row.
       const std::int32_t next = at + a_.rows.row_pixels.divisor();
       std::uint32_t row = Below(next < end ? next : end) & ~Below(at);
       if (p >= rows.begin && p < rows.end) {
@@ -227,24 +235,25 @@ class PaddingTransform {
     }
     return word;
   }
-  // Bits 0 to n - 1.
+  // The lowest n bits.
   WEFT_DEVICE static std::uint32_t Below(std::int32_t n) {
     return n <= 0 ? 0 : n >= 32 ? ~0u : (1u << n) - 1;
   }
 
-  // Rows are as long as their swizzle, which then makes no difference to what is full of one word.
+  // A position's row in shared memory is as long as the swizzle's span, so the swizzle moves pieces
+  // within the row only; as all of them are the same, addresses need no swizzle.
   const PaddingParams& p_;
   const SourceCopies& a_;
-  std::uint32_t list_;       // its shared address
-  Chunk chunk_;              // what padding is full of
-  std::uint32_t first_ = 0;  // position of the tile
-  bool listed_ = false;      // whether the tile's rows had room
-  std::int32_t copy_ = 0;    // the first of the next k tile
-  std::int32_t from_ = 0;    // the first of the k tile, and how many it has
+  std::uint32_t list_;       // shared address of the list
+  Chunk chunk_;              // 16 bytes of the zero point
+  std::uint32_t first_ = 0;  // the tile's first position
+  bool listed_ = false;      // whether the tile's list fitted
+  std::int32_t copy_ = 0;    // the next k tile's first copy
+  std::int32_t from_ = 0;    // this k tile's first copy, and how many it has
   std::int32_t count_ = 0;
-  std::int32_t at_ = 0;  // the lane's first row in the list, and how far the k tile's last is
+  std::int32_t at_ = 0;  // the lane's first entry for this k tile, and how far the last one is
   std::int32_t left_ = 0;
-  std::int32_t ahead_[kAhead] = {};  // the lane's first rows
+  std::int32_t ahead_[kAhead] = {};  // the lane's first entries, read early
 };
 
 }  // namespace WEFT_BACKEND

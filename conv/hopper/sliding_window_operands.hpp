@@ -1,19 +1,22 @@
-// Operands of wgmma_sm90 for a first layer, over NCxHWx<4>: strips of the source, and a filter that
-// stays in shared memory (gemm/hopper/resident_ring.hpp).
+// Operands of wgmma_sm90 for a first layer, over NCxHWx<4>: a sliding-window operand, whose rows
+// overlap in shared memory, and a filter that stays there (gemm/hopper/resident_ring.hpp).
 //
-// A chunk of k is 16 bytes: four pixels side by side, of one block of 4 channels and one row of taps.
-// Without swizzle the 8 rows of a core matrix, here output pixels, lie 16 bytes apart. So output
-// pixels whose windows begin 16 bytes apart read their chunks in place, as sliding windows of a line
-// of the source, and the chunks of other taps are further windows, that many bytes on. At stride 4
-// these are neighbours; at stride 2 (1) every second (fourth) pixel, of one parity of 2 (4). The
-// windows of another parity begin 8 (4) bytes later: it has a copy of its own.
+// A chunk of k is 16 bytes: four pixels side by side, of one block of 4 channels and one row of
+// taps. Without swizzle the 8 rows of a core matrix, here output pixels, lie 16 bytes apart. So
+// output pixels whose receptive fields begin 16 bytes apart read their chunks in place, from one
+// copy of a source row, and the chunks of other taps begin some bytes later in it. At stride 4 such
+// pixels are neighbours; at stride 2 (1) they are every second (fourth) pixel, those of one parity
+// of 2 (4). The receptive fields of the next parity begin 8 (4) bytes later: it has a copy of its
+// own.
 //
-// A strip is what 8 output columns of one parity and some output rows need. The strips of a batch
-// are a list: parity, columns, rows, images; a tile is as many in a row as warpgroups share its rows.
+// A sliding window is the source that 8 output columns of one parity and some output rows read. The
+// windows of a batch are numbered by parity (fastest), columns, rows and images; a tile has as many
+// consecutive ones as there are warpgroups that share its rows.
 //
-// Where a tile has all parities of its columns, and rows of the source are multiples of 16 bytes, TMA
-// loads lines that hold the windows of all of them. The strip whose windows begin at multiples of
-// 16 bytes there lies in place; the others are copied, so many bytes on, by warps.
+// Where a tile has all parities of its columns, and rows of the source are multiples of 16 bytes,
+// TMA loads places: source rows that hold the windows of all parities. The window whose receptive
+// fields begin at multiples of 16 bytes is read in place; warps copy the others, shifted by some
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +29,15 @@
 
 namespace weft::conv {
 
-// Rows of the product: (strip, output row, 8 columns). The divisors of PixelMap count strips: of an
-// image, and of a row of strips.
+// Rows of the product: (window, output row, 8 columns), columns fastest. PixelMap's divisors count
+// windows: those of an image, and those of a row of windows.
 struct SlidingWindowRows : Im2colPixelMap {
-  static constexpr bool kPaddingIsFilled = false;  // whose threads copy zeros
+  static constexpr bool kPaddingIsFilled = false;  // the threads that copy write zeros
 
   std::int32_t images = 0;  // of a batch
   std::int32_t parity_bits = 0;
 
-  // A strip's first pixel. kRows: output rows of a strip.
+  // The first output pixel of a window, which has kRows output rows.
   template <int kRows, class Tile>
   constexpr PixelPlace Window(const Tile& tile, std::int32_t window) const {
     PixelPlace at;
@@ -73,36 +76,36 @@ struct SlidingWindowSource {
   std::int32_t h = 0, w = 0;
   std::int32_t stride_h = 0, stride_w = 0;
   std::int32_t pad_top = 0;
-  std::int32_t left = 0;      // from a window's first pixel to its output column's, times stride
-  std::int32_t blocks = 0;    // of channels, of a product
-  gemm::FastDivmod by_block;  // by blocks
-  std::int32_t image_blocks = 0;  // of an image
-  std::int32_t lines = 0;         // of a strip and block of channels
-  std::int32_t line_bytes = 0;    // of a strip's line
-  std::int32_t line_pitch = 0;    // in shared memory, from a line to the next
-  std::int32_t start[4] = {};     // of a tile's strips in their stage, in bytes
-  // What TMA loads, or 0 places: of a tile, how many, and from one to the next in a stage; where
-  // a place's lines begin, in pixels before its columns times stride.
+  std::int32_t left = 0;          // pixels from a receptive field's first column to q * stride_w
+  std::int32_t blocks = 0;        // blocks of 4 channels in k of a product
+  gemm::FastDivmod by_block;      // by blocks
+  std::int32_t image_blocks = 0;  // blocks of 4 channels of an image
+  std::int32_t lines = 0;         // source rows of a window, in one block of channels
+  std::int32_t line_bytes = 0;    // bytes of a source row that a window has
+  std::int32_t line_pitch = 0;    // bytes in shared memory from a window's row to the next
+  std::int32_t start[4] = {};     // where each window of a tile begins in its stage, in bytes
+  // What TMA loads of a tile: how many places (0: none), bytes from one to the next in a stage, and
+  // how many pixels before column q * stride_w the rows of a place begin.
   std::int32_t places = 0, place_bytes = 0, place_left = 0;
-  std::int32_t place_lines = 0;  // of all blocks of channels
-  // Copies that warps make of a tile's places: from where in the stage, and where to; and lines that they
-  // copy at once.
+  std::int32_t place_lines = 0;  // rows of a place, in all blocks of channels
+  // The copies that warps make of windows in a tile's places: where in the stage each begins and
+  // where it goes, in bytes; and how many rows all threads copy at once.
   struct ShiftedWindow {
     std::int32_t from = 0, to = 0;
   };
   static constexpr int kShiftThreads = 96;
   std::int32_t shifts = 0, shift_lines = 0;
   ShiftedWindow shift[4] = {};
-  std::int32_t widest = 0;        // bytes of a copy, 4, 8 or 16, that lines of the source allow
-  gemm::FastDivmod pieces[3];     // of 4, 8, 16 bytes, of a line
-  std::int32_t together[3] = {};  // lines that a team loads at once
+  std::int32_t widest = 0;        // bytes of the widest copy, 4, 8 or 16, that source rows allow
+  gemm::FastDivmod pieces[3];     // by a row's pieces of 4, 8 and 16 bytes
+  std::int32_t together[3] = {};  // rows that a team loads at once, in such pieces
 
-  // Threads that load a strip, of those that copy.
+  // The threads that load one window, of the 128 that copy.
   static constexpr int Team(int windows) { return windows % 2 == 0 ? 64 : 128; }
 };
 
-// The four words of a chunk: filter units (FilterParams) first_unit, first_unit + step, ...; those
-// whose bit of `taps` is 0 are zeros.
+// The four words of a chunk come from the filter units (FilterParams) first_unit, first_unit + step
+// and so on; a word whose bit of `taps` is 0 becomes zeros.
 struct FilterChunk {
   std::int16_t first_unit = 0;
   std::uint16_t taps = 0;
@@ -111,19 +114,19 @@ struct FilterChunk {
 struct FilterChunks {
   static constexpr int kMost = 2 * gemm::WgmmaPlan::kMostSteps;
   std::int32_t chunks = 0;
-  std::int32_t step = 1;  // -1: Mode::kConvolution
+  std::int32_t step = 1;  // -1 where Mode::kConvolution flips the filter
   FilterChunk chunk[kMost] = {};
 };
 
 struct SlidingWindowOperandParams : SlidingWindowSource {
-  arch::TensorMap map;  // of what TMA loads
+  arch::TensorMap map;  // of the places
 };
 
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 template <class PolicyT>
 struct SlidingWindowParams {
-  // What all threads read first, as in WgmmaParams.
+  // What all threads read first stands side by side, as in WgmmaParams.
   gemm::MbarRingParams ring;
   std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
@@ -142,7 +145,7 @@ inline namespace WEFT_BACKEND {
 template <class Mma, class Tile>
 class SlidingWindowOperand : public gemm::OperandTraits {
   static constexpr int kWindows = Mma::kTileGroups / Mma::kGroupsN, kRows = Mma::kN / 8;
-  // Threads that load a strip: two teams share the arithmetic of a tile's.
+  // Threads that load one window: for an even number of windows two teams share the arithmetic.
   static constexpr int kTeam = SlidingWindowSource::Team(kWindows);
 
  public:
@@ -153,9 +156,9 @@ class SlidingWindowOperand : public gemm::OperandTraits {
       : p_(p), tile_(tile) {}
 
   WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to) const {
-    // Also where it is 0: ptxas then keeps all of this in uniform registers.
+    // Also where there is one team, number 0: ptxas then keeps all of this in uniform registers.
     const int team = t.WarpUniform((t.tid() - Mma::kThreads) / kTeam);
-    // Strips and blocks by one number: these threads have few registers.
+    // x counts windows and blocks of channels in one: these threads have few registers.
     WEFT_NO_UNROLL
     for (int x = team; x < kWindows * p_.blocks; x += 128 / kTeam) {
       std::int32_t c;
@@ -163,7 +166,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
       const PixelPlace at = p_.rows.template Window<kRows>(tile_, tile_.m * kWindows + i);
       const std::int32_t w = at.q * p_.stride_w - p_.left;
       const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
-      const std::int32_t bits = 4 * w | p_.widest;  // the lowest is the widest copy that w allows
+      const std::int32_t bits = 4 * w | p_.widest;  // the lowest set bit is the widest copy
       std::int64_t first = std::int64_t{at.n} * p_.image_blocks + c;
       if constexpr (kDependsOf<Tile>.group) first += tile_.batch.g * p_.blocks;
       const auto* block = static_cast<const std::uint8_t*>(p_.src) + first * p_.h * p_.w * 4;
@@ -181,7 +184,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
 
   WEFT_DEVICE int TmaBytes() const { return p_.places * p_.blocks * p_.lines * p_.line_pitch; }
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t to, std::uint32_t bar) const {
-    const int windows = kWindows / p_.places;  // of a place
+    const int windows = kWindows / p_.places;  // windows of one place
     WEFT_NO_UNROLL
     for (int i = 0; i < p_.places; ++i) {
       const PixelPlace at = p_.rows.Window<kRows>(tile_, tile_.m * kWindows + i * windows);
@@ -194,8 +197,8 @@ class SlidingWindowOperand : public gemm::OperandTraits {
       to += static_cast<std::uint32_t>(p_.place_bytes);
     }
   }
-  // thread: of SlidingWindowSource::kShiftThreads, which take as many lines at once as they have
-  // pieces of.
+  // Copies the windows of a stage that are not read in place. thread: of kShiftThreads, which copy
+  // as many rows at once as there are threads for their 16-byte pieces.
   WEFT_DEVICE void Shift(arch::Thread t, std::uint32_t stage, int thread) const {
     std::int32_t piece;
     const std::int32_t first = p_.pieces[2].Divmod(thread, piece);
@@ -237,7 +240,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
     Half half[2];
   };
 
-  // A team loads as many lines at once as it has threads for their pieces.
+  // Loads the rows of a window, as many at once as the team has threads for their pieces.
   template <int kBytes>
   WEFT_DEVICE void CopyLines(arch::Thread t, std::uint32_t to, const std::uint8_t* block,
                              std::int32_t h, std::int32_t w) const {
@@ -248,7 +251,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
     if (line >= step) return;
     w += piece * (kBytes / 4);
     const auto wide = static_cast<std::uint32_t>(p_.w);
-    // Rows that there are of this column.
+    // Columns outside the image have no rows.
     const std::uint32_t rows = static_cast<std::uint32_t>(w) < wide ? p_.h : 0;
     const std::int32_t end = h + p_.lines;
     h += line;
@@ -268,8 +271,8 @@ class SlidingWindowOperand : public gemm::OperandTraits {
   const Tile& tile_;
 };
 
-// As wgmma reads it without swizzle: of each step 8 channels by 16 bytes of k, the second 16 bytes,
-// the next 8 channels.
+// The filter as wgmma reads it without swizzle, in core matrices. Of each step (32 bytes of k) and
+// each 8 output channels it has the first 16 bytes of k of these channels, then the second 16.
 template <class Mma>
 class ResidentFilter : public gemm::OperandTraits {
  public:
@@ -282,8 +285,8 @@ class ResidentFilter : public gemm::OperandTraits {
 
   WEFT_DEVICE std::int64_t Key() const { return key_; }
 
-  // By all threads that multiply. A thread has some chunks under way at once: this is what a short
-  // kernel waits for.
+  // Writes the filter to shared memory; all consumer threads call it. A thread has kAtOnce chunks
+  // in flight, because a short kernel waits for this more than for anything else.
   WEFT_DEVICE void Store(arch::Thread t, std::uint32_t to) const {
     constexpr int kN = Mma::kBlockN, kThreads = Mma::kThreads, kAtOnce = kThreads > 128 ? 4 : 8;
     const std::int64_t unit = std::int64_t{p_.padded_k} * 4;

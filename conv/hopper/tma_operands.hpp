@@ -1,10 +1,10 @@
 // Operands that TMA loads (gemm/hopper/mbar_ring.hpp): the source by its im2col traversal,
 // the filter in boxes.
 //
-// The traversal visits the positions of a window's first tap: row by row, image by image. Which of
-// them are output pixels and how many a row has, the plan says (conv/plan/wgmma_plan.hpp): with one
-// copy for each tap every position is an output pixel; with one copy for all taps, a patch, rows
-// also hold the columns that only the taps of others need.
+// The traversal visits the positions of a window's first tap: row by row, image by image. The plan
+// (conv/plan/wgmma_plan.hpp) says which of them are output pixels and how many a row has. With one
+// copy for each tap every position is an output pixel; with one copy for all taps (a patch) the
+// rows also hold columns that only taps of other pixels need.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,12 @@
 
 namespace weft::conv {
 
-// Positions of the traversal as rows of the product. The divisors of PixelMap are the traversal's,
-// p and q the output's.
+// Rows of the product are positions of the traversal. PixelMap's divisors are therefore the
+// traversal's extents, while p and q are the output's: positions outside these are no output
+// pixels.
 struct Im2colPixelMap : PixelMap {
-  // That of a source with a zero point, by PaddingTransform.
+  // Over a source with a zero point, PaddingTransform writes it over the padding, so that the
+  // epilogue has no border to correct.
   static constexpr bool kPaddingIsFilled = true;
 
   template <class Tile>
@@ -41,10 +43,11 @@ struct Im2colPixelMap : PixelMap {
   }
 };
 
-// The same where a row of the product is a column of two rows of the output (config.packed_rows):
-// number 2 m and 2 m + 1 of the output's rows are those of row m.
+// The same for packed output rows (config.packed_rows): a tile's columns are the channels of two
+// output rows, and a row of the product is an output column of both. The epilogue counts output
+// pixels: pixels 2 m and 2 m + 1 are those of row m.
 struct PackedRowsPixelMap : Im2colPixelMap {
-  std::int32_t last_first = 0;  // 1: the first is the lower row
+  std::int32_t last_first = 0;  // 1: pixel 2 m is in the lower one of the two output rows
 
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
@@ -62,11 +65,12 @@ template <class PolicyT>
 using PixelMapFor =
     std::conditional_t<(PolicyT::config.packed_rows > 1), PackedRowsPixelMap, Im2colPixelMap>;
 
-// What a copy of either operand serves is a chunk: `span` channels (32 in NCxHWx<32>) of one tap, or
-// of all. Chunks of k: the taps of the first channels, then those of the next.
+// TMA copies either operand in chunks: `span` channels (32 in NCxHWx<32>) of one tap, or of all
+// taps. k counts chunks: first those of all taps of the first `span` channels, then those of the
+// next ones. KTileCopies has the number of copies of each k tile, of which the last may have fewer.
 struct KTileCopies {
   std::int32_t of_k_tile = 0;
-  std::int32_t last = 0;  // the last k tile
+  std::int32_t last = 0;  // number of the last k tile
   std::int32_t of_last = 0;
   constexpr std::int32_t Count(int k_tile) const { return k_tile == last ? of_last : of_k_tile; }
 };
@@ -79,15 +83,17 @@ constexpr KTileCopies CopiesOfKTiles(std::int64_t all, std::int64_t of_k_tile) {
 struct SourceCopies {
   Im2colPixelMap rows;
   std::int32_t stride_h = 0, stride_w = 0, pad_top = 0, pad_left = 0;
-  // Copies of one block of channels: rows and columns of them, and where they begin, in pixels from
-  // the traversal's corner.
+  // The copies of one block of channels are taps_h rows of taps_w columns. Copy (i, j) begins
+  // first_h + i * step_h rows and first_w + j * step_w columns from the traversal's corner, in
+  // pixels.
   std::int32_t taps_h = 1, taps_w = 1;
   gemm::FastDivmod taps, taps_of_row;  // taps_h * taps_w, taps_w
   std::int32_t first_h = 0, first_w = 0, step_h = 0, step_w = 0;
   KTileCopies copies;
-  std::int32_t copy_bytes = 0;      // in shared memory
-  std::int32_t span = 0;            // in coordinates: 1 block of channels, or their number in NHWC
-  std::int32_t group_channels = 0;  // likewise, from a channel group to the next
+  std::int32_t copy_bytes = 0;  // of one copy, in shared memory
+  // Channel coordinates from a chunk to the next: 1 block of channels, or in NHWC the channels.
+  std::int32_t span = 0;
+  std::int32_t group_channels = 0;  // channel coordinate, from a channel group to the next
 };
 
 struct TmaSourceParams : SourceCopies {
@@ -95,13 +101,13 @@ struct TmaSourceParams : SourceCopies {
 };
 
 struct FilterCopies {
-  gemm::FastDivmod taps;  // KRSC, config.packed_rows: copies of one block of channels
+  gemm::FastDivmod taps;  // by the copies of a block of channels: KRSC and packed output rows
   KTileCopies copies;
-  std::int32_t copy_bytes = 0;    // in shared memory
+  std::int32_t copy_bytes = 0;    // of one copy, in shared memory
   std::int32_t span = 0;          // KRSC: channels of a chunk
   std::int32_t k_tile_steps = 0;  // CxRSKx<32>: taps of a k tile
-  // config.packed_rows: where the first copy's rows of taps begin, and blocks of channels of a
-  // filter.
+  // Packed output rows: the coordinate of the first copy's row of taps, and how many blocks of
+  // channels a filter has.
   std::int32_t first_row = 0, blocks = 0;
 };
 
@@ -109,17 +115,17 @@ struct TmaFilterParams : FilterCopies {
   arch::TensorMap map;
 };
 
-// What PaddingTransform writes (conv/hopper/padding_transform.hpp), into copies of at most 1024
-// positions.
+// What PaddingTransform (conv/hopper/padding_transform.hpp) reads to write a zero point into copies
+// of at most 1024 positions.
 struct PaddingParams {
-  std::int32_t positions = 0;  // of a copy; 0: there is nothing to write
-  std::int32_t copies = 0;     // from the first tap to the last copy of any k tile
-  gemm::FastDivmod passes;     // of 32 of them
+  std::int32_t positions = 0;  // of one copy; 0: there is no padding to write
+  std::int32_t copies = 0;     // that lie between the first tap and the last copy of any k tile
+  gemm::FastDivmod passes;     // by the passes of a copy, of 32 positions each
   gemm::FastDivmod stride_h, stride_w;
   std::int32_t pitch_h = 1;   // rows of the traversal in an image
-  std::int32_t row_log2 = 0;  // of a position's bytes: 32, 64 or 128
-  std::int32_t h = 0, w = 0;  // of the source
-  std::uint32_t word = 0;     // four times the zero point
+  std::int32_t row_log2 = 0;  // log2 of a position's bytes in shared memory: 32, 64 or 128
+  std::int32_t h = 0, w = 0;  // rows and columns of the source
+  std::uint32_t word = 0;     // the zero point in each of its four bytes
 };
 template <bool kTransforms>
 struct WithPadding {};
@@ -127,7 +133,7 @@ template <>
 struct WithPadding<true> {
   PaddingParams padding;
 };
-// Whether it is part of PolicyT's kernels.
+// Whether PolicyT's kernels have PaddingTransform as their stage transform.
 template <class PolicyT>
 inline constexpr bool kFillsPadding =
     PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
@@ -135,11 +141,12 @@ inline constexpr bool kFillsPadding =
 // The parameters of a wgmma_sm90 kernel.
 template <class PolicyT>
 struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
-  // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
+  // What all threads read first stands side by side, in few cache lines: a kernel's parameters are
+  // in no cache when it starts.
   gemm::MbarRingParams ring;
   std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
-  std::int32_t early = 0;  // k tiles of filters that are fetched before earlier kernels have ended
+  std::int32_t early = 0;  // k tiles of the filter fetched before earlier kernels have ended
   typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
   TmaSourceParams a;
   TmaFilterParams b;
@@ -149,6 +156,7 @@ struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
 
 inline namespace WEFT_BACKEND {
 
+// Operand A: the source, loaded by TMA in im2col mode, a copy for each chunk.
 template <class PolicyT, class Mma>
 class TmaSource : public gemm::OperandTraits {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
@@ -165,7 +173,7 @@ class TmaSource : public gemm::OperandTraits {
     if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
   }
 
-  // Copies of `k_tile` come next; at first those of k tile 0 do.
+  // Goes on to `k_tile`, which the next Copy then loads; a new operand stands at k tile 0.
   WEFT_DEVICE void Seek(int k_tile) {
     std::int32_t tap = 0;
     const std::int32_t block = p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap);
@@ -191,7 +199,7 @@ class TmaSource : public gemm::OperandTraits {
   }
 
  private:
-  // copy(number, coordinates, offset) for a thread's share.
+  // Calls copy(number, coordinates, offsets) for each copy of `k_tile` in the thread's share.
   template <class CopyFunction>
   WEFT_DEVICE void ForEachCopy(int k_tile, gemm::CopyShare share, const CopyFunction& copy) {
     const int count = p_.copies.Count(k_tile);
@@ -219,11 +227,12 @@ class TmaSource : public gemm::OperandTraits {
   std::int32_t row_ = 0, column_ = 0, tap_h_, tap_w_;
 };
 
+// Operand B: the filter, loaded by TMA in boxes of output channels by channels.
 template <class PolicyT, class Mma>
 class TmaFilter : public gemm::OperandTraits {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
   static constexpr int kColumn =
-      kNhwc ? 1 : 32 / CheckedPolicy<PolicyT>::kFilterBits;  // channels of a line
+      kNhwc ? 1 : 32 / CheckedPolicy<PolicyT>::kFilterBits;  // output channels in one step of k_
   static constexpr bool kPacksRows = Mma::kPackedRows > 1;
 
  public:
@@ -232,7 +241,8 @@ class TmaFilter : public gemm::OperandTraits {
   WEFT_DEVICE TmaFilter(const TmaFilterParams& p, const Tile& tile)
       : p_(p), k_(tile.n * (Mma::kBlockN / Mma::kPackedRows / kColumn)) {
     filter_ = static_cast<std::int32_t>(tile.filter);
-    // The map's last dimension is that of blocks then, those of all filters.
+    // With packed output rows the map's last dimension counts blocks of channels, those of all
+    // filters one after the other.
     if constexpr (kPacksRows && !kNhwc) channel_ = filter_ * p.blocks;
   }
 

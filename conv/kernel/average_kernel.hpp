@@ -1,4 +1,4 @@
-// AverageKernel: averages of the sums that an epilogue has made (ImageSums), for conv::PooledAverage.
+// AverageKernel: averages of what an ImageSums stage has added up, for conv::PooledAverage.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace weft::conv {
 
-// In the place of a policy, for gemm::RunOnGpu and its kin; compiled once for all operators.
+// Stands in the place of a policy for gemm::RunOnGpu and the like; compiled once for all operators.
 struct AverageSums {};
 
 // What an AverageKernel is launched with. A thread makes one output.
@@ -25,7 +25,7 @@ struct AverageParams {
   gemm::FastDivmod padded_k;
 };
 
-// The output stage that makes a Type of an average.
+// The output stage that converts an average to Type.
 template <class Type>
 struct AverageStage {
   using type = epilogues::ClampTo<Type>;

@@ -1,4 +1,5 @@
-// The parts of an operator's kernels: how each source layout and filter format is an operand.
+// The parts of an operator's kernels: which operands, mainloop and epilogue a policy has, depending
+// on its source layout and filter format.
 #pragma once
 
 #include <type_traits>
@@ -21,8 +22,8 @@
 
 namespace weft::conv {
 
-// Packed filters as a source of gemm::AffineIterator. Format: a CheckedPolicy. kKMajor: KRSC, rows
-// along which (r, s, c) runs; if not, CxRSKx<x>.
+// Packed filters as a source of gemm::AffineIterator. Format: a CheckedPolicy. kKMajor: KRSC, whose
+// rows are K-major over (r, s, c); else CxRSKx<x>.
 template <class Format>
 struct FilterSource {
   using Params = FilterParams;
@@ -52,7 +53,7 @@ struct FilterSource {
 
 inline namespace WEFT_BACKEND {
 
-// Source pixels, in pieces as Shape wants them.
+// The iterator over source pixels for a SourceKind, in pieces as Shape has them.
 template <class Shape, class Format, SourceKind kind>
 using SourceIterator =
     std::conditional_t<kind == SourceKind::kPointwise,
@@ -60,7 +61,7 @@ using SourceIterator =
                        std::conditional_t<kind == SourceKind::kTaps, TapIterator<Shape, Format>,
                                           Im2colIterator<Shape, Format>>>;
 
-// As they are, or changed on their way.
+// Operand A: the source as it is in memory or, if kChanged, converted on its way to shared memory.
 template <class Shape, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
 struct SourceOperand {
   using Checked = CheckedPolicy<PolicyT>;
@@ -72,7 +73,7 @@ struct SourceOperand<Shape, PolicyT, kind, false> {
   using type = gemm::GatherOperand<Shape, SourceIterator<Shape, CheckedPolicy<PolicyT>, kind>>;
 };
 
-// Filters: the pieces of FilterLayout as Mma wants them.
+// Operand B: the pieces of FilterLayout in the shape that Mma reads.
 template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
 struct FilterOperand {
   static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
@@ -86,7 +87,7 @@ struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
 };
 template <class Mma, class PolicyT, class Source>
 struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
-    : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // as bytes, of two
+    : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // two values are read as one byte
 template <class Mma, class PolicyT, class Source, class Format>
 struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
   using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kKMajor>;
@@ -95,7 +96,7 @@ struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
                                   gemm::GatherOperand<Shape, Iterator>>;
 };
 
-// The mainloop that a policy's config means.
+// The mainloop that a policy's config names.
 template <class PolicyT, gemm::Mainloop mainloop = CheckedPolicy<PolicyT>::kMainloop>
 using MainloopFor = std::conditional_t<
     mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<PolicyT>,
@@ -106,7 +107,7 @@ using MainloopFor = std::conditional_t<
             PolicyT, false, CheckedPolicy<PolicyT>::kInt4 && !CheckedPolicy<PolicyT>::kInt4Products,
             CheckedPolicy<PolicyT>::kInt4Products>>>;
 
-// What gemm::KernelOf makes a kernel of. PolicyT: a conv::Policy.
+// What gemm::KernelOf makes a kernel of, for all mainloops but wgmma_sm90. PolicyT: a conv::Policy.
 template <class PolicyT, SourceKind kind>
 struct Parts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
@@ -121,8 +122,8 @@ struct Parts : gemm::PartsTraits {
   using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
   using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
 
-  // What an iterator keeps for each pixel, and an epilogue of a residual; for the latter ptxas takes
-  // more before sm_90.
+  // The limit on registers covers what an iterator keeps for each pixel, and an epilogue's
+  // residual, for which ptxas takes a quarter more before sm_90.
   static constexpr bool kResidual = PolicyT::Epilogue::kHasResidual &&
                                     PolicyT::config.registers == 0 &&
                                     Checked::kMainloop == gemm::Mainloop::kMmaSm80;
@@ -130,7 +131,8 @@ struct Parts : gemm::PartsTraits {
                                                   : kind == SourceKind::kIm2col ? 2
                                                                                 : 0);
   static constexpr int kWithResidual = kResidual && kOwn < 128 ? 128 : kOwn;
-  // A second output has addresses of its own, and a source that changes waits in registers.
+  // An auxiliary output has addresses of its own, and a source that is converted waits in
+  // registers.
   static constexpr bool kMore = (kChangesSource<PolicyT> || PolicyT::Epilogue::kHasCopy ||
                                  PolicyT::Epilogue::kHasRange || PolicyT::Epilogue::kHasSums) &&
                                 PolicyT::config.registers == 0;
@@ -140,7 +142,8 @@ struct Parts : gemm::PartsTraits {
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
-// The same with the wgmma_sm90 mainloop; over NCxHWx<4>, of strips.
+// The parts of a kernel with the wgmma_sm90 mainloop: over NCxHWx<4> with a sliding-window operand,
+// over some NHWC with gathered operands, else with operands that TMA loads.
 template <class PolicyT>
 struct WgmmaParts : gemm::PartsTraits {
   using Checked = CheckedPolicy<PolicyT>;
@@ -164,7 +167,7 @@ struct WgmmaParts : gemm::PartsTraits {
     using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
-  // Whatever the problem, the plan finds room for two stages of the widest chunk.
+  // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
   static_assert(kSlidingWindow ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
@@ -198,7 +201,7 @@ using Kernel = typename KernelAt<PolicyT, i>::type;
 
 }  // namespace WEFT_BACKEND
 
-// Whether there is a kernel for a SourceKind.
+// Whether PolicyT has a kernel for a SourceKind.
 template <class PolicyT, SourceKind kind>
 inline constexpr bool kHasKernel =
     kind == SourceKind::kTaps
@@ -215,7 +218,7 @@ template <class PolicyT>
   requires conv::HasTypes<PolicyT>
 struct KernelList<PolicyT> {
   using Checked = conv::CheckedPolicy<PolicyT>;
-  // MakeConvPlan refuses a SourceFunctor of wgmma_sm90.
+  // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90.
   static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
                                 : Checked::kWgmma   ? (conv::kConvertsSource<PolicyT> ? 0 : 1)
                                                     : 3;

@@ -27,7 +27,7 @@ absl::Status CheckCopyLimits(const Problem& p) {
   for (const auto& pad : pads) {
     if (pad.value > kMostPad) return Refuse(pad.name, pad.value, "the 127");
   }
-  // Also keeps the traversal's upper corner above -128.
+  // The last two checks keep the upper corner of the traversal's bounding box at -128 or more.
   const std::int64_t reach_h = (p.r - 1) * p.dilation_h, reach_w = (p.s - 1) * p.dilation_w;
   if (reach_h > kMostReach) return Refuse("(r-1)*dilation_h", reach_h, "the 255");
   if (reach_w > kMostReach) return Refuse("(s-1)*dilation_w", reach_w, "the 255");

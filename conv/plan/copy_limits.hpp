@@ -1,4 +1,4 @@
-// What TMA admits.
+// The limits of TMA's im2col traversal.
 #pragma once
 
 #include "weft/conv/problem/problem.hpp"
@@ -6,8 +6,9 @@
 
 namespace weft::conv {
 
-// InvalidArgument for strides above 8, paddings above 127 and taps more than 255 pixels apart, or more
-// than 128 beside the padding behind them.
+// InvalidArgument for strides above 8, for paddings above 127, and for filters whose last row or
+// column of taps lies more than 255 pixels behind the first, or more than 128 plus the bottom or
+// right padding.
 absl::Status CheckCopyLimits(const Problem& p);
 
 }  // namespace weft::conv

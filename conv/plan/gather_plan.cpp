@@ -33,9 +33,10 @@ GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   for (std::uint32_t i = 0; i < kRow / kStep; ++i)
     steps.step_a[i] = steps.step_b[i] = i * kStep / 16;
 
-  // For the model: clocks of the threads that load, for a k tile's rows of A and for a step of B's.
-  constexpr double kInstructions = 12.0;  // for a piece
-  constexpr double kLanes = 128.0;
+  // The tile model counts the clocks of the threads that load, for all rows of A in a k tile and
+  // for all columns of B in a step.
+  constexpr double kInstructions = 12.0;  // for a piece of 8 bytes
+  constexpr double kLanes = 128.0;        // of a multiprocessor, in a clock
   plan.copy_clocks = kInstructions * tile.m * gemm::kGatherUnits / kLanes;
   plan.column_clocks = kInstructions * tile.n * kStepUnits / kLanes;
   return plan;

@@ -1,5 +1,5 @@
-// The host's part of wgmma_sm90 convolutions whose operands threads load
-// (conv/hopper/gathered_operands.hpp).
+// The host's part of wgmma_sm90 convolutions whose operands are loaded by threads, because TMA
+// cannot read their rows (conv/hopper/gathered_operands.hpp).
 #pragma once
 
 #include "weft/conv/hopper/gathered_operands.hpp"
@@ -9,18 +9,18 @@
 
 namespace weft::conv {
 
-// The parameters but for pointers.
+// The kernel's parameters without pointers.
 struct GatherPlan : RingPlan {
   Im2colParams source;
   FilterParams filter;
   PixelMap pixels;
-  double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
+  double copy_clocks = 0.0, column_clocks = 0.0;  // as in gemm::WgmmaCounts
 };
 
-// For a problem that CheckIndices has accepted. Whatever that is, there is such a plan.
+// The plan of a problem that CheckIndices has accepted. Every such problem has one.
 GatherPlan MakeGatherPlan(const Problem& problem, const ConvFacts& facts);
 
-// What the model asks of it.
+// What the tile model needs of the plan.
 gemm::WgmmaCounts CountsOf(const GatherPlan& plan);
 
 }  // namespace weft::conv

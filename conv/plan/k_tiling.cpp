@@ -11,14 +11,15 @@ using gemm::MbarRingParams;
 
 namespace {
 
-// Measured on an H200 (shared/probes/hopper2, perf/results): bytes a clock that a multiprocessor gets
-// from L2, all of them reading, and clocks from the start of a large copy to its end.
+// Measured on an H200 (shared/probes/hopper2, perf/results): the bytes a clock that a
+// multiprocessor gets from the L2 while all of them read, and the clocks from the start of a large
+// copy to its end.
 constexpr double kFabricBytes = 40.0;
 constexpr double kLatency = 3000.0;
 
-// Clocks of TMA for one row of the source, a position's channels of a chunk. Rows that
-// do not lie side by side are requests of their own to L2; a patch asks for each only once, so that
-// none of them is still near.
+// The clocks of TMA for one row of the source, which is `bytes` bytes: a position's channels of a
+// chunk. Rows that do not lie side by side are separate requests to the L2. A patch requests each
+// row only once, so that no row is still in a nearer cache.
 double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   if (bytes == 128) return 3.6;
   if (bytes == 64) return strided ? 4.0 : 2.3;
@@ -26,7 +27,7 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   return !strided ? 1.15 : patch ? 3.6 : 2.3;
 }
 
-// The widest chunk of NHWC that wastes least.
+// The channels of a chunk of NHWC: the widest of 128, 64 and 32 that pads c least.
 std::int64_t SpanOf(std::int64_t c) {
   std::int64_t best = 128;
   for (const std::int64_t span : {64, 32}) {
@@ -35,11 +36,12 @@ std::int64_t SpanOf(std::int64_t c) {
   return best;
 }
 
-// Takes fewer chunks to a k tile until two stages fit; false if they never do.
+// Sets k_tile_chunks and stages: a k tile has the chunks of steps_wanted steps, or fewer so that
+// two stages fit. False if two stages of one chunk do not.
 bool FitStages(const ConvFacts& f, std::int64_t steps_wanted, KTiling* s) {
   const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
   const std::int64_t share =
-      CeilDiv<std::int64_t>(s->chunks, f.config.cluster_split_k);  // of a block
+      CeilDiv<std::int64_t>(s->chunks, f.config.cluster_split_k);  // chunks of a block
   s->k_tile_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
   for (;; --s->k_tile_chunks) {
     s->stages =
@@ -49,8 +51,8 @@ bool FitStages(const ConvFacts& f, std::int64_t steps_wanted, KTiling* s) {
   }
 }
 
-// Positions of a tile that are loaded, of a traversal of these pitches; the others are
-// s->source_tail.
+// The positions of a tile that are loaded, for a traversal with the pitches of *s. It sets
+// s->source_tail to the number of the others.
 std::int64_t LoadedPositions(const Problem& p, const ConvFacts& f, KTiling* s) {
   const std::int64_t tile = f.config.threadblock.m;
   const std::int64_t loaded = gemm::LoadedRows(tile, Im2colRows(p, f, *s));
@@ -58,9 +60,10 @@ std::int64_t LoadedPositions(const Problem& p, const ConvFacts& f, KTiling* s) {
   return loaded;
 }
 
-// Positions of the traversal from one row of it to the next: the fewest that have all output
-// columns, and where the positions behind a row's last, which are the next row's first, are zeros
-// in both. extent, taps: of the source and the filter along the row, or along the column of rows.
+// The pitch of the traversal: positions from one row to the next, or rows from one image to the
+// next. It is the least that has all outputs, and in which the positions behind the end of a row,
+// which are also the first ones of the next row, are zeros for both. All arguments are those along
+// W, or along H.
 std::int64_t Pitch(std::int64_t extent, std::int64_t outputs, std::int64_t taps,
                    std::int64_t stride, std::int64_t dilation, std::int64_t pad) {
   const std::int64_t last = outputs - 1 + (taps - 1) * dilation / stride;
@@ -69,8 +72,8 @@ std::int64_t Pitch(std::int64_t extent, std::int64_t outputs, std::int64_t taps,
   return pitch;
 }
 
-// Copies of the source for its pixels between one position of the traversal and the next, as far
-// as taps begin there.
+// The copies of the source that a patch needs along one direction: one for each of the `stride`
+// pixels from one position of the traversal to the next at which a tap can begin.
 std::int64_t CopiesOf(std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
   return dilation % stride == 0 ? 1 : std::min(stride, (taps - 1) * dilation + 1);
 }
@@ -97,7 +100,7 @@ KTiling ByTaps(const Problem& p, const ConvFacts& f) {
   s.pitch_w = p.q();
   s.pitch_h = p.p();
   s.pixels = LoadedPositions(p, f, &s);
-  FitStages(f, f.config.threadblock.k / 32, &s);  // fits: conv/kernel/kernels.hpp
+  FitStages(f, f.config.threadblock.k / 32, &s);  // conv/kernel/kernels.hpp asserts that it fits
   return s;
 }
 

@@ -14,13 +14,14 @@ using internal::StepW;
 using internal::TooLarge;
 using internal::Wide;
 
-// How the threads that load count the source: see SourceParams, whose units these are.
+// The threads that load count the source in units of source.unit_channels channels (SourceParams).
+// These are the units of various things.
 struct Units {
-  std::int64_t of_block = 1;    // of a channel block
-  std::int64_t all = 0;         // of all channels of a pixel
-  std::int64_t of_group = 0;    // of a group's
-  std::int64_t of_product = 0;  // of k
-  std::int64_t of_k_tile = 0;   // of a k tile
+  std::int64_t of_block = 1;    // a pixel's channel block; 1 in NHWC
+  std::int64_t all = 0;         // all channels of a pixel
+  std::int64_t of_group = 0;    // the channels of one group of a pixel
+  std::int64_t of_product = 0;  // k, all taps of a group
+  std::int64_t of_k_tile = 0;   // a k tile
 };
 Units UnitsOf(const Problem& p, const ConvFacts& f) {
   const std::int64_t x = f.source.unit_channels;
@@ -33,7 +34,8 @@ Units UnitsOf(const Problem& p, const ConvFacts& f) {
   return u;
 }
 
-// Rows of one product: pixels of an image and images, or of a block of pixels.
+// The rows of one product: output pixels of each image, or of a block of pixels if the filter
+// depends on the pixel; of all images, or of one if the filter depends on the image.
 struct Rows {
   std::int64_t height = 0, width = 0, images = 0;
   std::int64_t all() const { return images * height * width; }
@@ -44,6 +46,7 @@ Rows RowsOf(const Problem& p, const prologues::Depends& d) {
           .images = d.image ? 1 : p.n};
 }
 
+// The parameters of the iterator that steps from tap to tap by a table of offsets.
 TapParams MakeTaps(const Problem& p, const WindowParams& window) {
   TapParams t;
   static_cast<WindowParams&>(t) = window;
@@ -64,7 +67,7 @@ TapParams MakeTaps(const Problem& p, const WindowParams& window) {
 }  // namespace
 
 absl::Status CheckRows(std::int64_t rows) {
-  constexpr std::int64_t kMost = kInt32Max - 1024;  // a tile reaches past the last
+  constexpr std::int64_t kMost = kInt32Max - 1024;  // a tile reaches past the last row by less
   if (rows <= kMost) return absl::OkStatus();
   return TooLarge("rows of one product", rows, kMost, "split the batch");
 }
@@ -77,8 +80,9 @@ bool IsPointwise(const Problem& p, const ConvFacts& f) {
 absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
   const Units u = UnitsOf(p, f);
   const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  // An im2col traversal indexes within one image, with a tile's overshoot and the padding's reach,
-  // and steps a tap or two past the last before it turns to the next row of taps or channel block.
+  // The im2col iterator indexes within one image. Its indices also reach into the padding and past
+  // the end by a tile, and step a tap or two past the last one before they go on to the next row of
+  // taps or channel block.
   const std::int64_t overshoot = (f.config.stages + 1) * u.of_k_tile / taps + 2;
   const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
                             (p.w + p.pad_left + p.pad_right + 2 * StepW(p));

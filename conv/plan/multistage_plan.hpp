@@ -1,5 +1,6 @@
-// Plans of kernels whose threads load, multiply and store: simt, mma_sm75 and mma_sm80; and how any
-// threads that load count source, filter and pixels.
+// Plans of multistage kernels, in which every thread loads, multiplies and stores: simt, mma_sm75
+// and mma_sm80. The parameters of source, filter and pixels serve the other kernels whose threads
+// load, too.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 
 namespace weft::conv {
 
-// The parameters but for pointers.
+// The kernel's parameters without pointers.
 struct MultistagePlan {
-  // In the order of SourceKind.
+  // The alternatives are in the order of SourceKind.
   std::variant<SourceParams, TapParams, Im2colParams> source;
   FilterParams filter;
   PixelMap pixels;
@@ -23,17 +24,20 @@ struct MultistagePlan {
   SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
 };
 
-// For a problem that CheckIndices has accepted.
+// The plan of a problem that CheckIndices has accepted.
 MultistagePlan MakeMultistagePlan(const Problem& problem, const ConvFacts& facts);
 
-// OutOfRange if 32-bit indices of a kernel have no room for the source, for k, or for the rows of a product.
+// OutOfRange if a kernel's 32-bit indices cannot count the source, k or the rows of a product.
+// CheckRows checks the rows alone.
 absl::Status CheckIndices(const Problem& problem, const ConvFacts& facts);
 absl::Status CheckRows(std::int64_t rows);
 
-// R = S = 1 without padding: the source is a matrix, or several.
+// Whether R = S = 1 without padding and a pixel's channels lie in one block, so that the source is
+// a matrix, or several.
 bool IsPointwise(const Problem& problem, const ConvFacts& facts);
 
-// Rows of one product, of a problem that CheckIndices has accepted.
+// The parameters of the output's pixels, the source's im2col iterator and the filter, for a problem
+// that CheckIndices has accepted.
 PixelMap MakePixelMap(const Problem& problem, const ConvFacts& facts);
 Im2colParams MakeIm2col(const Problem& problem, const ConvFacts& facts);
 FilterParams MakeFilter(const Problem& problem, const ConvFacts& facts);

@@ -35,7 +35,7 @@ absl::StatusOr<PackedRowsTaps> PackRows(const Problem& p, const ConvFacts& f) {
   taps.pairs = p;
   taps.pairs.r += taps.shift;
   taps.pairs.stride_h *= 2;
-  if (p.p() % 2 == 1) taps.pairs.pad_bottom += p.stride_h;  // for the row below the last
+  if (p.p() % 2 == 1) taps.pairs.pad_bottom += p.stride_h;  // the last pair's lower row is padding
   return taps;
 }
 
@@ -57,17 +57,17 @@ void PackedRowsTaps::FillFilter(const Problem& p, const ConvFacts& f, std::int64
   spec.box[4] = 1;
   if (f.source.nhwc) {
     spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = static_cast<std::uint32_t>(k);
-    spec.dim[4] = 1;  // the bank's count comes with its address
+    spec.dim[4] = 1;  // a run multiplies it by the number of filters in the bank
     spec.stride[0] = c * r * s, spec.stride[1] = c * s, spec.stride[2] = c;
     spec.stride[3] = spec.stride[0] * k;
     spec.box[0] = static_cast<std::uint16_t>(span), spec.box[1] = channels;
     spec.swizzle = static_cast<arch::SwizzleSpan>(span);
     b.span = Int32(span);
   } else {
-    // Lines of four output channels.
+    // A line of 128 bytes has 32 input channels of four output channels.
     b.blocks = Int32(CeilDiv<std::int64_t>(e.c, 32));
     spec.dim[0] = 128, spec.dim[1] = static_cast<std::uint32_t>(k / 4);
-    spec.dim[4] = static_cast<std::uint32_t>(b.blocks);  // times the bank's count
+    spec.dim[4] = static_cast<std::uint32_t>(b.blocks);  // a run multiplies it, too
     spec.stride[0] = 128, spec.stride[2] = 32 * k;
     spec.stride[1] = spec.stride[2] * s, spec.stride[3] = spec.stride[1] * r;
     spec.box[0] = 128, spec.box[1] = channels / 4;

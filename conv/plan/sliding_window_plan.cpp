@@ -16,6 +16,7 @@ using gemm::WgmmaPlan;
 
 constexpr const char* kInstead = "use a SimtConfig, or NHWC with an MmaSm80Config";
 
+// InvalidArgument: `what` has a value that NCxHWx<4> through wgmma_sm90 does not take.
 absl::Status Refuse(const char* what, std::int64_t value, const char* instead) {
   return absl::InvalidArgumentError(
       absl::StrCat("conv: ", what, "=", value, " is not ", instead,
@@ -26,20 +27,22 @@ const char* NameOfC(const Problem& p) {
   return p.groups == 1 ? "c" : "c/groups";
 }
 
+// The shape of a window: what 8 output columns of one parity and some output rows need of the
+// source. It has `lines` lines for each block of 4 channels.
 struct Shape {
-  std::int64_t parities = 0;
-  std::int64_t lead = 0;        // taps of zeros before a row's first
-  std::int64_t row_chunks = 0;  // of a row of taps
-  std::int64_t blocks = 0;      // of channels
-  std::int64_t lines = 0, line_bytes = 0, pitch = 0;
+  std::int64_t parities = 0;    // 4 / stride_w
+  std::int64_t lead = 0;        // taps of zeros that precede the first tap of a row
+  std::int64_t row_chunks = 0;  // chunks (4 taps of 4 channels each) of a row of taps
+  std::int64_t blocks = 0;      // blocks of 4 channels of a group
+  std::int64_t lines = 0, line_bytes = 0, pitch = 0;  // pitch: bytes from a line to the next
 
   std::int64_t block_bytes() const { return lines * pitch; }
   std::int64_t window_bytes() const { return blocks * block_bytes(); }
 };
 
-// How a tile's strips lie in a stage, where TMA loads them, and how many bytes that takes: each
-// place has lines with the windows of all parities, and behind them copies of those that begin elsewhere
-// than at multiples of 16 bytes.
+// Lays out a tile's windows in a stage where TMA loads them, and returns the bytes that they take.
+// Each place has lines that hold the windows of all parities, and behind them copies of those
+// windows that do not begin at multiples of 16 bytes.
 std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
                           SlidingWindowSource* a) {
   const std::int64_t left = p.pad_left + s->lead, place_left = RoundUp<std::int64_t>(left, 4);
@@ -75,7 +78,7 @@ std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
   return a->places * bytes;
 }
 
-// The same where threads load them: one behind the other.
+// Lays them out where threads load them: one window behind the other.
 std::int64_t AppendWindows(std::int64_t windows, Shape* s, SlidingWindowSource* a) {
   *a = {};
   s->pitch = s->line_bytes;
@@ -83,7 +86,8 @@ std::int64_t AppendWindows(std::int64_t windows, Shape* s, SlidingWindowSource* 
   return RoundUp(windows * s->window_bytes(), 128);
 }
 
-// As many leading zeros as let strips begin at the widest copy, for no further chunk.
+// The number of leading taps of zeros, 0 to 3, with which windows begin at pixels that allow the
+// widest copies (4, 2 or 1 pixels), without a further chunk in a row of taps.
 std::int64_t LeadOf(const Problem& p, std::int64_t row_chunks) {
   std::int64_t best = 0;
   const auto width = [&](std::int64_t lead) {
@@ -96,12 +100,13 @@ std::int64_t LeadOf(const Problem& p, std::int64_t row_chunks) {
   return best;
 }
 
-// A chunk of k: where its window begins in a strip, and its words of the filter.
+// A chunk of k: the offset in bytes at which it begins in a window, and its words of the filter.
 struct Chunk {
   std::int64_t offset = 0;
   FilterChunk filter;
 };
 
+// All chunks of k in the order in which steps multiply them, two to a step.
 std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
   const bool flip = p.mode == Mode::kConvolution;
   std::vector<Chunk> chunks;
@@ -110,7 +115,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
       for (std::int64_t i = 0; i < s.row_chunks; ++i) {
         Chunk chunk;
         chunk.offset = block * s.block_bytes() + r * p.dilation_h * s.pitch + i * 16;
-        const std::int64_t tap = 4 * i - s.lead;  // the chunk's first, from -3 on
+        const std::int64_t tap = 4 * i - s.lead;  // the chunk's first tap, -3 or more
         const std::int64_t row = (block * p.r + (flip ? p.r - 1 - r : r)) * p.s;
         chunk.filter.first_unit = static_cast<std::int16_t>(row + (flip ? p.s - 1 - tap : tap));
         for (std::int64_t j = 0; j < 4; ++j) {
@@ -120,7 +125,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
       }
     }
   }
-  if (chunks.size() % 2 != 0) {  // the last but one again, with a filter of zeros
+  if (chunks.size() % 2 != 0) {  // fill the last step: repeat a chunk, with a filter of zeros
     Chunk zeros = chunks[chunks.size() - 2];
     zeros.filter.taps = 0;
     chunks.insert(chunks.end() - 1, zeros);
@@ -143,11 +148,11 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
   s.parities = 4 / p.stride_w;
   s.blocks = CeilDiv<std::int64_t>(p.c / p.groups, 4);
   s.row_chunks = CeilDiv<std::int64_t>(p.s, 4);
-  if (s.row_chunks * p.r * s.blocks == 1) s.row_chunks = 2;  // a step has two
+  if (s.row_chunks * p.r * s.blocks == 1) s.row_chunks = 2;  // a step multiplies two chunks
   s.lead = LeadOf(p, s.row_chunks);
   const std::int64_t chunks = s.row_chunks * p.r * s.blocks;
   const std::int64_t team =
-      SlidingWindowSource::Team(Int32(windows));  // a thread for each piece of a line
+      SlidingWindowSource::Team(Int32(windows));  // threads, one for each piece of a line
   if (chunks > FilterChunks::kMost || (7 + s.row_chunks) * 4 > team) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: ", NameOfC(p), "=", p.c / p.groups, " r=", p.r, " s=", p.s, " are ", chunks,
@@ -167,14 +172,14 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
   const std::int64_t image_windows = row_windows * CeilDiv(p.p(), rows);
   const std::int64_t images = f.prologue.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_windows, windows) * tile.m;
-  // Before its divisors are made of 32 bits, of which nothing may be left.
+  // This check precedes the conversion of all counts to 32 bits, which must not cut anything off.
   constexpr std::int64_t kMostRows = gemm::kInt32Max - 1024;
   if (plan.rows > kMostRows) {
     return internal::TooLarge("rows of one product", plan.rows, kMostRows, "split the batch");
   }
-  // What TMA takes: rows of multiples of 16 bytes, boxes of at most 256 lines and blocks.
+  // TMA takes source rows of a multiple of 16 bytes, and boxes of at most 256 lines and 256 blocks.
   const std::int64_t all_blocks =
-      (p.n + windows) * CeilDiv<std::int64_t>(p.c, 4);  // counted in 32 bits
+      (p.n + windows) * CeilDiv<std::int64_t>(p.c, 4);  // a 32-bit coordinate
   bool by_tma = p.w % 4 == 0 && windows % s.parities == 0 && s.lines <= 256 && s.blocks <= 256 &&
                 all_blocks <= std::numeric_limits<std::int32_t>::max();
   if (by_tma) {
@@ -197,7 +202,7 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
   plan.ring.stages = Int32(std::min<std::int64_t>(stages, gemm::MbarRingParams::kMostStages));
   plan.ring.stage_bytes = Int32(stage);
   plan.ring.b_offset = plan.ring.stages * plan.ring.stage_bytes;
-  // Blocks whose tiles have the same columns load their filters once.
+  // A thread block whose tiles all have the same columns loads its filter once.
   plan.ring.b_stays = FilterMayStay(p, f);
 
   a.rows.rows = Int32(plan.rows);
@@ -223,7 +228,7 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
   if (by_tma) {
     arch::TensorMapSpec& spec = plan.source_spec;
     spec.rank = 3;
-    spec.element_bytes = 4;  // a pixel of a block of channels
+    spec.element_bytes = 4;  // the 4 channels of a pixel
     spec.dim[0] = static_cast<std::uint32_t>(p.w), spec.dim[1] = static_cast<std::uint32_t>(p.h);
     spec.dim[2] = static_cast<std::uint32_t>(p.n * a.image_blocks);
     spec.stride[0] = static_cast<std::uint64_t>(4 * p.w);

@@ -1,5 +1,6 @@
-// The host's part of wgmma_sm90 convolutions over NCxHWx<4>: which strips of the source a tile needs
-// and where the products find their chunks (conv/hopper/sliding_window_operands.hpp).
+// The host's part of wgmma_sm90 convolutions over NCxHWx<4>, a first layer's. It plans which
+// windows of the source a tile loads and where in shared memory each step of wgmma finds its chunks
+// of k (conv/hopper/sliding_window_operands.hpp explains windows and chunks).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@
 
 namespace weft::conv {
 
-// The parameters but for pointers.
+// The kernel's parameters without pointers.
 struct StripPlan : RingPlan {
-  arch::TensorMapSpec source_spec;  // of what TMA loads; of no rank: threads copy the strips
+  arch::TensorMapSpec source_spec;  // what TMA loads; rank 0: threads copy the windows instead
   SlidingWindowSource source;
   FilterParams filter;
   FilterChunks filter_chunks;
 };
 
-// For a checked problem whose prologue does not depend on the output's position. InvalidArgument for
-// strides other than 1, 2 and 4 and dilations other than 1 along a row, and for filters whose strips
-// do not fit in shared memory or which have more chunks than a plan has room for.
+// The plan of a checked problem whose prologue does not depend on the output's position.
+// InvalidArgument for a stride_w other than 1, 2 or 4, for a dilation_w other than 1, for windows
+// and filters that do not fit in shared memory, and for filters of more chunks than
+// FilterChunks::kMost.
 absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& problem, const ConvFacts& facts);
 
-// What the model asks of it.
+// What the tile model needs of the plan.
 gemm::WgmmaCounts CountsOf(const StripPlan& plan);
 
 }  // namespace weft::conv

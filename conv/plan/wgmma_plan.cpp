@@ -16,6 +16,8 @@ using gemm::CeilDiv;
 using gemm::Int32;
 using gemm::WgmmaPlan;
 
+// The tensor map's specification of the source, an im2col map, and the copies that a k tile makes
+// of it.
 void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   TensorMapSpec& spec = plan->source_spec;
   spec.kind = TensorMapSpec::Kind::kIm2col;
@@ -63,7 +65,7 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   a.rows.group_k = Int32(p.k / p.groups);
   a.stride_h = Int32(p.stride_h), a.stride_w = Int32(p.stride_w);
   a.pad_top = Int32(p.pad_top), a.pad_left = Int32(p.pad_left);
-  // With a patch, copies begin one pixel apart, else a tap.
+  // The copies of a patch begin one pixel apart, those of `taps` one tap apart.
   a.taps_h = Int32(s.patch ? s.copies_h : p.r);
   a.taps_w = Int32(s.patch ? s.copies_w : p.s);
   a.taps = gemm::FastDivmod(a.taps_h * a.taps_w);
@@ -81,6 +83,8 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
       Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
 
+// The tensor map's specification of the filter, a tiled map, and the copies that a k tile makes of
+// it.
 void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   const FilterExtents e = p.filter();
   const auto channels = static_cast<std::uint16_t>(LoadedChannels(p, f));
@@ -89,7 +93,7 @@ void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   TensorMapSpec& spec = plan->filter_spec;
   FilterCopies& b = plan->filter;
   spec.rank = 4;
-  spec.dim[3] = 1;  // the bank's count comes with its address
+  spec.dim[3] = 1;  // a run multiplies it by the number of filters in the bank
   spec.box[3] = 1;
   b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
   b.k_tile_steps = Int32(s.steps());
@@ -103,7 +107,8 @@ void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
     b.copies = CopiesOfKTiles(s.chunks, s.k_tile_chunks);
     b.span = Int32(s.span);
   } else {
-    // Lines of four output channels, or of eight of int4, which threads read: each eight in order.
+    // A line of 128 bytes has 32 input channels of four output channels, or of eight of int4. Int4
+    // lines have no swizzle, since threads read them instead of wgmma.
     const bool int4 = f.filter.bits == 4;
     const std::uint32_t line = int4 ? 8 : 4;
     const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
@@ -118,8 +123,8 @@ void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   b.copy_bytes = Int32(spec.Bytes());
 }
 
-// Where the operands of each step begin; in units of 16 bytes. row_of_tap: of a chunk's filter_rows, the
-// first that a tap multiplies.
+// Where in a stage the operands of each step begin, in units of 16 bytes. row_of_tap: the first of
+// a chunk's filter_rows that a tap multiplies.
 template <class RowOfTap>
 void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const RowOfTap& row_of_tap,
                WgmmaPlan* plan) {
@@ -130,7 +135,7 @@ void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const Row
   plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
   const auto filter_row = static_cast<std::uint32_t>(s.filter_row_bytes());
   plan->b_block = 64 * filter_row / 16;
-  if (f.filter.bits == 4) plan->b = 0;  // read by threads, without a descriptor
+  if (f.filter.bits == 4) plan->b = 0;  // threads read it, so that it needs no descriptor
   const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
   plan->steps = Int32(s.steps());
   plan->last_steps =
@@ -152,9 +157,9 @@ void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const Row
   }
 }
 
-// Filters stay in shared memory if all k tiles of a tile's columns leave room for a ring of sources
-// that is deep enough: a few stages, and the bytes that are under way between L2 and a
-// multiprocessor.
+// The ring of stages. The filter stays in shared memory if all k tiles of a tile's columns leave
+// room for a ring of sources that is deep enough: at least 3 stages, and 40 KB, the bytes that are
+// under way between the L2 and a multiprocessor.
 void FillRing(const Problem& p, const ConvFacts& f, const KTiling& s, std::int64_t k_tiles,
               gemm::MbarRingParams* ring) {
   constexpr std::int64_t kLeastStages = 3, kLeastBytes = 40 * 1024;
@@ -179,8 +184,8 @@ void FillRing(const Problem& p, const ConvFacts& f, const KTiling& s, std::int64
   ring->prefetch = std::min(static_cast<std::int32_t>(most), ring->stages);
 }
 
-// For the model: what RowClocks says is of TMA by itself. taps_inside: the share of the rows of
-// taps loaded that exist.
+// The clocks of TMA for the tile model. (RowClocks is for TMA by itself; these are for TMA while
+// tensor cores multiply.) taps_inside: the share of the loaded rows of taps that the filter has.
 void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double taps_inside,
                 TmaPlan* plan) {
   using gemm::CopyClocks;
@@ -194,7 +199,7 @@ void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double t
     const double row = CopyClocks::Line(s.span);
     plan->copy_clocks = pixels * row;
     plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
-  } else {  // filters are lines of four channels, of which each is as long as four pixels
+  } else {  // a filter's line has four output channels and is as long as four pixels of the source
     plan->copy_clocks = pixels * (p.stride_w > 1 ? CopyClocks::kStridedBlock : CopyClocks::kBlock);
     plan->column_clocks =
         CopyClocks::Columns(rows / 32.0 * f.filter.bits, inside(RoundUp(k, std::int64_t{32})),
@@ -202,7 +207,7 @@ void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double t
   }
 }
 
-// All but the filter's copies, steps and clocks.
+// Fills in all of a plan but the filter's copies, the steps and the clocks.
 void FillOthers(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
   plan->patch = s.patch;
   plan->rows = Im2colRows(p, f, s);
@@ -212,6 +217,8 @@ void FillOthers(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   plan->ring.ShareCopies(plan->source.copies.of_k_tile, f.wgmma.row_threads);
 }
 
+// The plan for config.packed_rows = 2: that of the convolution whose rows are pairs of p's output
+// rows.
 absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f) {
   absl::StatusOr<PackedRowsTaps> taps = PackRows(p, f);
   if (!taps.ok()) return taps.status();

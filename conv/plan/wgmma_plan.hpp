@@ -1,21 +1,22 @@
-// The host's part of wgmma_sm90 convolutions: what TMA loads and where the products of
-// each step find it.
+// The host's part of wgmma_sm90 convolutions: what TMA loads, and where in shared memory each step
+// of wgmma finds its operands.
 //
-// Two ways to load the source of a tile of positions:
-//   taps   one copy for each tap and 32 channels (or 32 to 128 in NHWC): any stride and dilation, no
-//          position is wasted, but each source pixel comes R * S times.
-//   patch  one copy for all taps of 32 channels, or with strides one for each pixel between two
-//          positions. Rows of the traversal are so long that the zeros before a row are those after the
-//          one above it, and likewise with images; with stride 1 that is W + max(left, right
-//          padding). Tap (r, s) is the same copy from position r * dilation / stride * pitch + s *
-//          dilation / stride on, so that a source pixel comes once; the positions between rows and
-//          images are wasted.
+// TMA loads the source of a tile of positions in one of two ways:
+//   taps   It makes one copy for each tap and 32 channels (32 to 128 in NHWC). That works with any
+//          stride and dilation and wastes no position, but loads each source pixel R * S times.
+//   patch  It makes one copy for all taps of 32 channels; with strides, one for each pixel between
+//          two positions. Rows of the im2col traversal are so long that the zeros after a row are
+//          also those before the next one, and the same holds for images; with stride 1 a row is W
+//          + max(left, right padding) long. Tap (r, s) reads the same copy from position
+//          r * dilation / stride * pitch + s * dilation / stride on, so that each source pixel is
+//          loaded once; the positions between rows and images are wasted.
 //
-// With config.packed_rows a tile's columns are channels of two output rows
-// (conv/plan/packed_rows.hpp), by a patch only.
+// With config.packed_rows a tile's columns are the channels of two output rows
+// (conv/plan/packed_rows.hpp), and the source is loaded by a patch.
 //
-// Over NCxHWx<4> there are strips instead (conv/plan/sliding_window_plan.hpp), and rows that TMA
-// cannot read are loaded by threads (conv/plan/gather_plan.hpp).
+// Over NCxHWx<4> the source is a sliding-window operand instead
+// (conv/plan/sliding_window_plan.hpp), and threads load rows that TMA cannot read
+// (conv/plan/gather_plan.hpp).
 #pragma once
 
 #include <bit>
@@ -30,17 +31,17 @@
 
 namespace weft::conv {
 
-// What all plans of wgmma_sm90 kernels have: the ring of stages, the steps of a k tile, and the extents
-// of one product.
+// What all plans of wgmma_sm90 kernels have in common: the ring of stages, the steps of a k tile,
+// and the extents of one product.
 struct RingPlan {
   gemm::MbarRingParams ring;
   gemm::WgmmaPlan plan;
-  std::int64_t rows = 0;  // positions
+  std::int64_t rows = 0;  // positions of the traversal, of one product
   std::int32_t k_tiles = 0;
 };
 
-// Both operands by TMA: the parameters but for pointers, and the tensor maps' specifications but for their
-// bases.
+// The plan of a kernel that loads both operands by TMA: its parameters without pointers, and the
+// specifications of its tensor maps without their base addresses.
 struct TmaPlan : RingPlan {
   arch::TensorMapSpec source_spec, filter_spec;
   SourceCopies source;
@@ -50,26 +51,27 @@ struct TmaPlan : RingPlan {
   std::int32_t last_first = 0;  // PackedRowsPixelMap's
 };
 
-// Whether one filter serves all tiles, and so few columns of tiles that each block can have tiles of
-// one of them: the filter may then stay in shared memory.
+// Whether the filter may stay in shared memory from tile to tile: all tiles share one filter, and
+// there are at most 16 columns of tiles, so that each persistent block can have tiles of one column
+// only.
 inline bool FilterMayStay(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kMost = 16;
   return prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups).Count() == 1 &&
          RoundUp(p.k / p.groups, f.output.interleave) <= kMost * f.channels();
 }
 
-// For a checked problem. InvalidArgument where TMA's limits do not admit it: strides
-// above 8, paddings above 127, taps more than 255 pixels apart; where the source is no multiple of 16
-// channels; and as for PackRows.
+// The plan of a checked problem. InvalidArgument where it exceeds TMA's limits (CheckCopyLimits),
+// and, with config.packed_rows, as for PackRows.
 absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& problem, const ConvFacts& facts);
 
-// What PaddingTransform writes for a source of this zero point, -128 to 255.
+// The parameters of PaddingTransform, which writes a source's zero point (-128 to 255) into its
+// padding. With a zero point of 0 there is nothing to write.
 inline PaddingParams PaddingOf(const Problem& p, const TmaPlan& plan, std::int32_t zero_point) {
   if (zero_point == 0) return {};
   const Im2colPixelMap& iterator = plan.source.rows;
   const std::int32_t taps = plan.source.taps.divisor(), of_k_tile = plan.source.copies.of_k_tile;
   return {.positions = plan.source_spec.pixels,
-          // K tiles begin at multiples of what both have in common.
+          // A k tile begins at a multiple of the greatest common divisor of both.
           .copies = taps - std::gcd(taps, of_k_tile) + of_k_tile,
           .passes = gemm::FastDivmod(gemm::CeilDiv<std::int32_t>(plan.source_spec.pixels, 32)),
           .stride_h = gemm::FastDivmod(plan.source.stride_h),
@@ -82,7 +84,7 @@ inline PaddingParams PaddingOf(const Problem& p, const TmaPlan& plan, std::int32
           .word = 0x01010101u * static_cast<std::uint8_t>(zero_point)};
 }
 
-// What the model asks of it; of a RingPlan what that knows.
+// What the tile model needs of a plan; from a RingPlan only what all of these plans know.
 gemm::WgmmaCounts CountsOf(const RingPlan& plan);
 gemm::WgmmaCounts CountsOf(const TmaPlan& plan);
 

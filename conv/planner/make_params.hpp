@@ -1,5 +1,5 @@
-// From a plan to the parameters of a kernel: all but addresses, the values of an epilogue and what depends
-// on either, which a run adds (conv/convolution.hpp).
+// Makes the parameters of a kernel from a plan, except for addresses, the values of the epilogue
+// and what depends on either, which a run adds (conv/convolution.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace weft::conv {
 
-// The kind of plan that PolicyT's kernels are launched with.
+// The alternative of ConvPlan::kernel that PolicyT's kernels are launched with.
 template <class PolicyT, class Checked = CheckedPolicy<PolicyT>>
 using KernelPlan = std::conditional_t<
     Checked::kDepthwise, DepthwisePlan,
@@ -39,11 +39,12 @@ struct ParamsFor<PolicyT, kind, false, true> {
 
 }  // namespace internal
 
-// The parameters of PolicyT's kernels. kind: of a multistage kernel.
+// The parameters of PolicyT's kernels. kind: the iterator over the source, of a multistage kernel.
 template <class PolicyT, SourceKind kind>
 using ParamsOf = typename internal::ParamsFor<PolicyT, kind>::type;
 
-// Extents of what a run writes to: a phase's pixels are some of the destination's.
+// The extents of the tensor that a run writes to. The pixels of a phase (of a transposed
+// convolution) are only some of the pixels of that tensor.
 template <class Prologue>
 [[gnu::visibility("hidden")]] TensorExtents Destination(const Problem& problem,
                                                         const Prologue& prologue) {
@@ -62,7 +63,7 @@ template <class PolicyT, class Output>
   output->k = gemm::Int32(p.k);
   output->padded_k = plan.padded_k;
   output->extents = Destination(p, prologue);
-  // Depthwise kernels sum up their windows themselves.
+  // Depthwise kernels compute the window sums themselves, so that they need none of this.
   if constexpr (PolicyT::Epilogue::kFilterZeroPoint && !CheckedPolicy<PolicyT>::kDepthwise) {
     output->groups = gemm::Int32(p.groups);
     output->group_channels = gemm::Int32(p.k / p.groups);
@@ -84,7 +85,7 @@ template <class Prologue, class Schedule>
   }
 }
 
-// Operands, and the rows of the output, of each kind of plan.
+// Fill in the operands and the rows of the output, for each kind of plan.
 template <SourceKind kind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const MultistagePlan& plan, Params* params) {
   static_cast<SourceParamsFor<kind>&>(params->a) =
@@ -118,7 +119,8 @@ template <SourceKind, class Params>
 
 }  // namespace internal
 
-// Those of a kernel of PolicyT for a problem that is not empty. kind: of a MultistagePlan the plan's kind.
+// The parameters of a kernel of PolicyT for a problem that is not empty. kind:
+// MultistagePlan::kind() if the plan is one.
 template <class PolicyT, SourceKind kind = SourceKind::kIm2col>
 [[gnu::visibility("hidden")]] ParamsOf<PolicyT, kind> MakeParams(
     const ConvPlan& plan, const typename PolicyT::Prologue& prologue) {

@@ -16,7 +16,7 @@ using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
 
-// Whether C, K and the groups fit the layouts and the widths of loads and stores.
+// Checks that C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
   const int store = 8 * alignment.dst / f.store.element_bits;
@@ -57,7 +57,7 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
         f.source.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
         "; pad the channels of each group", block == 4 ? "" : ", or ", block == 4 ? "" : remedy));
   }
-  // Blocked residuals are read by words of 4 channels.
+  // Residuals in blocks of at least 4 channels are loaded in words of 4 channels.
   const bool words = f.output.residual_channel_run >= 4 && store < 4;
   const int multiple = words ? 4 : store;
   if (group_k % multiple != 0) {
@@ -70,7 +70,7 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   return absl::OkStatus();
 }
 
-// The plan of a wgmma_sm90 kernel: what kind it is, the policy says.
+// Makes the plan of a wgmma_sm90 kernel. The policy says which of three kinds it is.
 absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
   if (f.prologue.depends.OnPixel()) {
     return absl::InvalidArgumentError(
@@ -96,7 +96,8 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
   return CheckRows(f.config.packed_rows * plan->ring()->rows);
 }
 
-// Bytes of source, filters, destination and residual, and of the scales and biases; each moved once.
+// The bytes of source, filters, destination, residual, scales and biases, each of them counted
+// once.
 double Bytes(const Problem& p, const ConvFacts& f, double filters) {
   const double c = RoundUp(p.c, f.source.interleave);
   const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter.bits / 8;
@@ -106,6 +107,7 @@ double Bytes(const Problem& p, const ConvFacts& f, double filters) {
          8.0 * p.k;
 }
 
+// Makes the plan of a depthwise kernel.
 absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
   absl::StatusOr<DepthwisePlan> depthwise = MakeDepthwisePlan(p, f);
   if (!depthwise.ok()) return depthwise.status();
@@ -115,8 +117,8 @@ absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan)
   return absl::OkStatus();
 }
 
-// The tiles of a product, or of a batch of them: products of `rows` rows, `k_tiles` k tiles and `k`
-// multiplications for each output.
+// Counts the tiles of a batch of products, each of `rows` rows and `k_tiles` k tiles. k: the
+// multiplications for each output, padding of the k tiles included.
 absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
                         std::int32_t k_tiles, double k, ConvPlan* plan) {
   const gemm::TileShape& tile = f.config.threadblock;
@@ -137,7 +139,7 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
   return absl::OkStatus();
 }
 
-// How the source reaches shared memory, for people.
+// How the source reaches shared memory, in words for Describe.
 const char* PathOf(const ConvPlan& plan) {
   if (std::holds_alternative<StripPlan>(plan.kernel)) return "sliding windows";
   if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";

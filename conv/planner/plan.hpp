@@ -1,5 +1,6 @@
-// From a problem to what a kernel is launched with: every check that needs no pointer, a plan for each
-// kind of kernel, and the grid. conv/planner/make_params.hpp makes the kernel's parameters of it.
+// From a problem to what a kernel is launched with: ConvPlan makes every check that needs no
+// pointer, and holds a plan for the kind of kernel and the grid. conv/planner/make_params.hpp makes
+// the kernel's parameters from it.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +27,17 @@ using gemm::GpuFacts;
 using gemm::PlanCounts;
 using gemm::Prediction;
 
-// A problem that passed every check for one policy, and its launch: all of the parameters but the
-// pointers and the values of the epilogue.
+// A problem that passed every check for one policy, and its launch: all of the kernel's parameters
+// except for pointers and the values of the epilogue.
 struct ConvPlan {
   Problem problem;
   PlanCounts counts;
   prologues::BatchExtents batch;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
-  // Of an empty problem a default one.
+  // The plan for the policy's kind of kernel. An empty problem has a default-constructed one.
   std::variant<MultistagePlan, TmaPlan, StripPlan, GatherPlan, DepthwisePlan> kernel;
 
-  // Of wgmma_sm90, else null.
+  // What wgmma_sm90 kernels have in common; null for kernels of other mainloops.
   const RingPlan* ring() const {
     if (const auto* tma = std::get_if<TmaPlan>(&kernel)) return tma;
     if (const auto* strips = std::get_if<StripPlan>(&kernel)) return strips;
@@ -45,17 +46,19 @@ struct ConvPlan {
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
 
-// Checks `problem` against a policy. InvalidArgument as for CheckProblem, and where K, C or the
-// groups do not fit the layouts; OutOfRange where a 32-bit index of the kernel would overflow.
+// Checks `problem` against a policy and plans it. The errors are those of CheckProblem;
+// InvalidArgument where K, C or the groups do not fit the layouts, or the kind of kernel does not
+// take the problem; OutOfRange where a 32-bit index of the kernel would overflow; Unimplemented for
+// a SourceFunctor with wgmma_sm90.
 absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& problem, const ConvFacts& facts);
 
-// What gemm::Dispatch asks of convolutions: plans, which need no kernel.
+// How gemm::Dispatch gets the plans of convolutions, which need no kernel.
 struct ConvolutionPlanner {
   using Problem = conv::Problem;
   using Facts = ConvFacts;
   using Plan = ConvPlan;
   static const gemm::TileFacts& TileOf(const Facts& facts) { return facts; }
-  // As Convolution::Create. device: null for the CPU.
+  // Checks and errors are those of Convolution::Create. device: null for the CPU.
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
                                    const arch::DeviceLimits* device);
   static Prediction Predict(const Plan& plan, const Facts& facts, const GpuFacts& gpu);
@@ -64,8 +67,9 @@ struct ConvolutionPlanner {
   static std::string Describe(const Plan& plan, const Facts& facts);
 };
 
-// InvalidArgument if the filter was packed for other extents than `wanted`, or if the bank has not
-// the filters that the prologue wants (`filters`; 0: any number). field: of the arguments.
+// InvalidArgument if the filter was packed for other extents than `wanted`, or if its bank holds
+// `count` filters and the prologue needs another number (`filters`; 0: it takes any). field: the
+// argument's name.
 absl::Status CheckFilter(const FilterExtents& wanted, const FilterExtents& packed,
                          std::int64_t count, std::int64_t filters, const char* prologue,
                          const char* field = "filter");

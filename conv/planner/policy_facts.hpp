@@ -1,4 +1,4 @@
-// The facts of a policy of convolutions, asked of its types and its kernel.
+// Makes the facts (ConvFacts) of a policy of convolutions from its types and its kernel.
 #pragma once
 
 #include <type_traits>

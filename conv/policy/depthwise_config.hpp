@@ -1,25 +1,26 @@
-// The numbers of a depthwise operator, and the kernels that it has.
+// The config of a depthwise operator, and the list of its kernels.
 #pragma once
 
 #include "weft/gemm/tile/config.hpp"
 
 namespace weft::conv {
 
-// A thread works on 4 channels of 4 output pixels of a row, in `rows` rows one below the other;
-// larger filters than 3 x 3 and stride 2 take fewer. `lanes` neighbouring threads take neighbouring
-// channels, the others of a block other pixels: 8 make whole sectors of memory where the source has
-// 32 channels of a pixel side by side or more, 1 is for NCxHWx<4>.
+// A thread works on 4 channels of 4 adjacent output pixels, in `rows` rows one below the other; it
+// takes fewer rows for filters larger than 3 x 3 and for stride 2. `lanes` neighbouring threads
+// take neighbouring channels, the other threads of a block other pixels. With 8 lanes they load
+// whole sectors (32 bytes) where the source has 32 or more channels of a pixel side by side; 1 lane
+// is for NCxHWx<4>.
 struct DepthwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
   static constexpr char kName[] = "depthwise";
-  static constexpr int kColumns = 4;  // output pixels of a row, of one thread
+  static constexpr int kColumns = 4;  // adjacent output pixels of one thread
   int rows;                           // 1 to 8
-  int lanes;                          // 1, 2, 4, 8, 16 or 32
+  int lanes;                          // 1, 2, 4, 8, 16 or 32 threads
   int threads;                        // of a block
-  gemm::Alignment alignment;          // dst: at most 4 channels
+  gemm::Alignment alignment;          // dst: bytes of at most 4 channels
   int registers = 0;
 
-  // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
+  // dst_alignment: 4 bytes fit int8 outputs in every layout with 4 or more channels side by side.
   constexpr DepthwiseConfig(int row_count, int lane_count, int thread_count = 128,
                             int dst_alignment = 4)
       : rows(row_count), lanes(lane_count), threads(thread_count), alignment{4, dst_alignment} {}
@@ -37,18 +38,19 @@ struct DepthwiseConfig {
   }
 };
 
-// kDepthwise4 and kDepthwise32, of the table of tiles.
+// kDepthwise4 and kDepthwise32, the named rows of the table of tiles.
 #define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
 #define WEFT_NAMED_FUSED_TILE(...)
 #include "weft/conv/policy/tiles.def"
 
-// A kernel of a depthwise operator: filter rows and columns and the stride, both directions' alike,
-// without dilation, not flipped. All 0: any of these.
+// The shape that a depthwise kernel is compiled for: filter rows and columns and the stride, the
+// same in both directions, without dilation and not flipped. All 0: the kernel takes any shape.
 struct DepthwiseShape {
   int r = 0, s = 0, stride = 0;
 
   constexpr bool IsAny() const { return r == 0; }
-  // Output rows of a thread: fewer where many rows of the source or of the filter meet in them.
+  // Output rows of a thread. Larger filters, and stride 2, have fewer, since these rows then read
+  // many rows of the source.
   constexpr int Rows(int config_rows) const {
     if (IsAny() || r > 5) return 1;
     if (r > 3) return config_rows < 2 ? config_rows : 2;

@@ -24,28 +24,29 @@
 
 namespace weft::conv {
 
-// A thread works on 4 channels of 4 output pixels of a row, in `rows` rows one below the other, as
-// in a DepthwiseConfig; a block on 4 such patches in all channels, 16 rows pixels. Its `warps` warps
-// first divide the channels, 32 to each at a time, then the output channels, warp_n to each at a
-// time: counts that divide both keep all of them busy.
+// A thread works on a patch: 4 channels of 4 adjacent output pixels, in `rows` rows one below the
+// other, as in a DepthwiseConfig. A block has 4 patches in all channels, that is 16 * rows pixels.
+// Its `warps` warps first divide the channels among them, 32 to each at a time, then the output
+// channels, warp_n to each at a time: counts that divide both keep all warps busy.
 //
-// With `split` > 1 that many blocks, a cluster of sm_90, share the patches: each convolves every split-th k
-// tile of channels, writes the bytes to all of them, and multiplies every split-th group of output channels.
-// That is for few patches of many channels, which leave multiprocessors without a block.
+// With `split` > 1 that many blocks, a cluster of sm_90, share the patches. Each block convolves
+// every split-th k tile of channels, writes the bytes to the shared memory of all of them, and
+// multiplies every split-th group of output channels. That is for few patches of many channels,
+// which otherwise leave multiprocessors without a block.
 //
-// A block keeps 16 rows bytes of each channel in shared memory, and its sums take rows * warp_n / 2
-// registers of a thread. Small images want few rows, so that there are blocks enough.
+// A block keeps 16 * rows bytes of each channel in shared memory, and its accumulators take rows *
+// warp_n / 2 registers of a thread. Small images want few rows, so that there are enough blocks.
 struct DepthwisePointwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
   static constexpr char kName[] = "depthwise_pointwise";
-  int rows;                   // 1 to 8, fewer with stride 2 and larger filters (DepthwiseShape)
+  int rows;                   // 1 to 8; fewer at stride 2 and for 5x5 (DepthwiseShape)
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
-  gemm::Alignment alignment;  // dst: at most 4 output channels with a warp_n of 16, else 8
-  int split;                  // 1, 2, 4 or 8 blocks
-  int registers = 0;          // of a thread, at least; 12 warps have 168
+  gemm::Alignment alignment;  // dst: bytes of at most 4 output channels, 8 if warp_n is not 16
+  int split;                  // 1, 2, 4 or 8 blocks to a cluster
+  int registers = 0;          // a lower bound, of a thread; 12 warps have 168
 
-  // dst_alignment: 4 fits int8 in every layout of 4 channels side by side or more.
+  // dst_alignment: 4 bytes fit int8 outputs in every layout with 4 or more channels side by side.
   constexpr DepthwisePointwiseConfig(int row_count, int warp_count, int warp_channels,
                                      int dst_alignment = 4, int split_blocks = 1)
       : rows(row_count),
@@ -68,12 +69,13 @@ struct DepthwisePointwiseConfig {
   }
 };
 
-// kFused7x3x16 and the others of the table of tiles: rows x warps x warp_n.
+// kFused7x3x16 and the other named rows of the table of tiles: rows x warps x warp_n.
 #define WEFT_NAMED_TILE(...)
 #define WEFT_NAMED_FUSED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
 #include "weft/conv/policy/tiles.def"
 
-// Filters and strides that have a kernel: kDepthwiseShapes[1] to [4], 3x3 and 5x5.
+// The filters and strides that have a kernel are kDepthwiseShapes[1] to [4]: 3x3 and 5x5, stride 1
+// and 2.
 inline constexpr int kFirstFusedShape = 1, kFusedShapes = 4;
 
 template <class PolicyT>
@@ -86,7 +88,7 @@ concept IsDepthwisePointwise = requires {
   requires std::same_as<std::remove_cvref_t<decltype(PolicyT::config)>, DepthwisePointwiseConfig>;
 };
 
-// The depthwise convolution alone. Its output has the layout that the 1x1 convolution reads.
+// The depthwise convolution by itself. Its output has the layout that the 1x1 convolution reads.
 template <class PolicyT>
 struct DepthwiseHalf {
   using Element = typename PolicyT::Element;
@@ -95,12 +97,12 @@ struct DepthwiseHalf {
   using DstLayout = NCxHWx<32>;
   using Prologue = prologues::Depthwise;
   using Epilogue = typename PolicyT::DepthwiseEpilogue;
-  // A warp of 8 times 4 channels and 4 patches.
+  // The lanes of a warp are 8 groups of 4 channels by 4 patches.
   static constexpr DepthwiseConfig config =
       DepthwiseConfig(PolicyT::config.rows, 8, 32, 4 * int{sizeof(typename Epilogue::Output)});
 };
 
-// The 1x1 convolution alone.
+// The 1x1 convolution by itself.
 template <class PolicyT>
 struct PointwiseHalf {
   using Element = typename PolicyT::DepthwiseEpilogue::Output;
@@ -113,12 +115,12 @@ struct PointwiseHalf {
       gemm::WithDstAlignment(kMma64x64, PolicyT::config.alignment.dst);
 };
 
-// Whether the kernel is launched dependently: as of the halves alone, unless it has a residual, whose loads
-// would spill (gemm/operand/operand.hpp).
+// Whether the kernel is a dependent launch. It is, as those of the halves alone, unless there is a
+// residual, whose loads would spill (gemm/operand/operand.hpp).
 template <class PolicyT>
 inline constexpr bool kDependentFused = !PolicyT::Epilogue::kHasResidual;
 
-// The halves within one kernel, of blocks of 16 kRows pixels.
+// The two halves as parts of one kernel, whose blocks have 16 * kRows pixels.
 template <class PolicyT>
 struct FusedDepthwise : DepthwiseHalf<PolicyT> {
   static constexpr bool kDependentLaunch = kDependentFused<PolicyT>;

@@ -1,5 +1,5 @@
-// What host code knows of a policy of convolutions, as values: checks, plans, descriptions and the tile
-// model are compiled once.
+// What host code knows of a convolution's policy, as values instead of types, so that checks,
+// plans, descriptions and the tile model are compiled once.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 namespace weft::conv {
 
 struct SourceFacts {
-  int interleave = 4;      // C is padded to a multiple of it
-  int bits = 8;            // of a value; 4: SrcLayout is a PairedInt4
-  int unit_bytes = 4;      // CheckedPolicy::kUnitBytes, ...
-  int unit_channels = 4;   // ... kUnitChannels
+  int interleave = 4;      // channels that C is padded to a multiple of
+  int bits = 8;            // bits of a value; 4: SrcLayout is a PairedInt4
+  int unit_bytes = 4;      // CheckedPolicy::kUnitBytes
+  int unit_channels = 4;   // CheckedPolicy::kUnitChannels
   bool nhwc = false;       // SrcLayout is NHWC
-  bool has_taps = false;   // there is a kernel for SourceKind::kTaps
-  bool converted = false;  // by a SourceFunctor
+  bool has_taps = false;   // there is a kernel with SourceKind::kTaps
+  bool converted = false;  // the policy has a SourceFunctor
 };
 
 struct FilterFacts {
   int interleave = 4;  // FilterLayout rounds K up to a multiple of this
-  int bits = 8;        // of a value; 4: FilterLayout is a PackedInt4
+  int bits = 8;        // bits of a value; 4: FilterLayout is a PackedInt4
 };
 
 struct OutputFacts {
-  int interleave = 4;            // K is padded to a multiple of it
+  int interleave = 4;            // channels that K is padded to a multiple of
   int channel_run = 0;           // TensorFormat::kChannelRun
-  int residual_channel_run = 0;  // of the residual's, 0 if there is none
-  bool image_sums = false;       // the epilogue adds up outputs of a byte
+  int residual_channel_run = 0;  // kChannelRun of the residual's format; 0 if none
+  bool image_sums = false;       // the epilogue has ImageSums
 };
 
 struct PrologueFacts {
@@ -43,9 +43,10 @@ struct ConvFacts : gemm::TileFacts {
   OutputFacts output;
   PrologueFacts prologue;
   bool depthwise = false;
-  std::int64_t largest_product = 128 * 128;  // of two values, in magnitude
+  std::int64_t largest_product = 128 * 128;  // of a source and a filter value, in magnitude
 
-  constexpr int channels() const { return config.threadblock.n / config.packed_rows; }  // of a tile
+  // Output channels of a tile.
+  constexpr int channels() const { return config.threadblock.n / config.packed_rows; }
 };
 
 }  // namespace weft::conv

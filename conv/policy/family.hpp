@@ -1,5 +1,5 @@
-// Families of convolutions (gemm/policy/family.hpp). Like conv/policy/policy.hpp this header needs
-// neither Abseil nor CUDA.
+// Families of convolution policies (gemm/policy/family.hpp). Like conv/policy/policy.hpp this
+// header includes neither Abseil nor CUDA.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Convolution;
 template <class PolicyT>
 class DepthwisePointwise;
 
-// Not an operator: Dispatch chooses among a family.
+// A family is no operator of its own: Dispatch chooses among its policies.
 template <class... Policies>
 class Convolution<Family<Policies...>> {
   static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
@@ -42,7 +42,8 @@ struct OperatorKind<PolicyT> {
                           typename PolicyT::Prologue, typename PolicyT::Epilogue,
                           conv::SourceFunctorOf<PolicyT>>;
   static constexpr const char* kWho = "conv";
-  // Filters of int4 name the source's layout as well, unless that is of 4 bits itself.
+  // With filters of int4 the name begins with the filter's format, which implies the source's,
+  // unless the source is of 4 bits itself.
   static constexpr const char* kFrom = Checked::kInt4 && !Checked::kInt4Source
                                            ? PolicyT::FilterLayout::kName
                                            : PolicyT::SrcLayout::kName;
@@ -54,7 +55,7 @@ struct OperatorKind<PolicyT> {
   static constexpr bool kIntegerSums = true;
 };
 
-// Include weft/conv/depthwise_pointwise.hpp for a Dispatch of these.
+// A Dispatch of these policies needs weft/conv/depthwise_pointwise.hpp.
 template <conv::IsDepthwisePointwise PolicyT>
 struct OperatorKind<PolicyT> {
   using Operator = conv::DepthwisePointwise<PolicyT>;

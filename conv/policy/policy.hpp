@@ -11,12 +11,12 @@
 //     };
 //
 // config is one of gemm/tile/config.hpp or conv/policy/depthwise_config.hpp: m counts output pixels
-// (N P Q), n output channels (K), k the inputs of an output (C R S). alignment.src is 4 for
-// NCxHWx<4>, one pixel of one channel block, 16 for NCxHWx<32>, and 16, 8 or 4 for NHWC.
+// (N P Q), n output channels (K), k the inputs of an output (C R S). alignment.src, in bytes, is 4
+// for NCxHWx<4>, one pixel of one channel block; 16 for NCxHWx<32>; and 16, 8 or 4 for NHWC.
 //
-// Every member is required, and one more may stand there, a SourceFunctor
-// (conv/policy/source_functor.hpp). This header is all that a file of policies needs; it includes
-// neither Abseil nor CUDA.
+// Every member is required. A policy may also have a SourceFunctor
+// (conv/policy/source_functor.hpp). A file of policies needs no other header than this, which
+// includes neither Abseil nor CUDA.
 #pragma once
 
 #include <concepts>
@@ -45,7 +45,7 @@ using gemm::WithPackedRows;
 using gemm::WithPingPong;
 using gemm::WithRegisters;
 using gemm::WithSrcAlignment;
-// And the constants of the table of tiles.
+// The constants of the table of tiles are names of weft::conv as well.
 #define WEFT_NAMED_TILE(type, constant, ...) using gemm::constant;
 #include "weft/gemm/tile/tiles.def"
 
@@ -67,8 +67,9 @@ concept HasConfig = requires {
 
 namespace internal {
 
-// The bytes of one store, the bits of one output value, and how many channels lie side by side in
-// DstLayout (0: all, so that the run is checked against K at Create); compilers print them.
+// The bytes of one store, the bits of one output value, and how many channels are adjacent in
+// DstLayout (0: all of them, so that Create checks the run against K). They are template parameters
+// so that a compiler prints them with the message.
 template <int kAlignmentDst, int kElementBits, int kChannelRun>
 struct CheckedDstAlignment {
   static_assert(
@@ -97,8 +98,7 @@ inline constexpr bool kSameAsDst<void> = false;
 }  // namespace internal
 
 // Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
-// policy goes through it. What its config must fulfil, its mainloop checks
-// (conv/kernel/kernels.hpp).
+// policy goes through it. The mainloop checks its config itself (conv/kernel/kernels.hpp).
 template <class PolicyT>
 struct CheckedPolicy {
   static_assert(
@@ -149,19 +149,19 @@ struct CheckedPolicy<PolicyT> {
   static_assert(FilterFormat<typename PolicyT::FilterLayout>,
                 "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
                 "CxRSKx<x> or KRSC)");
-  // Filters of int4, in blocks of the format whose elements they pack.
+  // Filters of int4 have the blocks of the format whose elements they pack.
   static constexpr bool kInt4 = kIsInt4<typename PolicyT::FilterLayout>;
   static constexpr int kFilterBits = kInt4 ? 4 : 8;
   using FilterLayout = UnpackedFormat<typename PolicyT::FilterLayout>;
-  // Sources of 4 bits, which become bytes on their way in, unless tensor cores multiply them as they
-  // are.
+  // Sources of 4 bits become bytes on their way to shared memory, unless tensor cores multiply them
+  // as they are (kInt4Products).
   static constexpr bool kInt4Source = kIsInt4<typename PolicyT::SrcLayout>;
   static constexpr int kSrcBits = kInt4Source ? 4 : 8;
   using SrcLayout = UnpackedFormat<typename PolicyT::SrcLayout>;
   static constexpr bool kInt4Products =
       kInt4Source && kInt4 && std::is_same_v<FilterLayout, CxRSKx<64>>;
   static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
-  static constexpr int kStageBits = kInt4Products ? 4 : 8;  // of a value that is multiplied
+  static constexpr int kStageBits = kInt4Products ? 4 : 8;  // bits of a value in a stage
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   static_assert(!kSimt || (std::is_same_v<SrcLayout, NCxHWx<4>> &&
                            std::is_same_v<FilterLayout, CxRSKx<4>>),
@@ -174,11 +174,14 @@ struct CheckedPolicy<PolicyT> {
   static_assert(!kInt4 || !kWgmma || std::is_same_v<SrcLayout, NCxHWx<32>>,
                 "weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only; "
                 "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
-  // wgmma_sm90 over strips of few channels (conv/hopper/sliding_window_operands.hpp).
+  // wgmma_sm90 over few channels, with a sliding-window operand
+  // (conv/hopper/sliding_window_operands.hpp).
   static constexpr bool kSlidingWindow = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
-  // wgmma_sm90 over NHWC whose rows TMA cannot read (conv/hopper/gathered_operands.hpp).
+  // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
+  // (conv/hopper/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
-  // A filter for each channel: not a product, so neither goes without the other.
+  // Depthwise convolutions have a filter for each channel and are no matrix product, so the config
+  // and the prologue of that kind go together.
   static constexpr bool kDepthwise =
       std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
   static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
@@ -239,10 +242,11 @@ struct CheckedPolicy<PolicyT> {
                 "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
                 "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
                 "images");
-  // Of a source value by a filter value, each less its zero point, in magnitude.
+  // kLargestProduct is the largest magnitude of a source value times a filter value, each less its
+  // zero point.
   static constexpr bool kWholeRange =
       kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;
-  // mma_sm80 multiplies by 16 times an int4, in whose place that is then meant.
+  // mma_sm80 multiplies by an int4 in the upper bits of a byte, that is by 16 times its value.
   static constexpr bool kTimes16 = kInt4 && !kInt4Products && kMainloop == gemm::Mainloop::kMmaSm80;
   static constexpr std::int64_t kLargestProduct =
       std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
@@ -267,10 +271,11 @@ struct CheckedPolicy<PolicyT> {
   static_assert(internal::CheckedDstAlignment<config.alignment.dst, kDstBits,
                                               PolicyT::DstLayout::kChannelRun>::kValid);
 
-  // What one access to the source has, in bytes of a stage: channels, or pairs of them.
+  // Bytes in a stage of what one access to the source loads: channels, or pairs of them in a byte.
   static constexpr int kSrcPiece = config.alignment.src * kStageBits / kSrcBits;
-  // Such bytes that kernels count k in: a channel block (half of one of 64 bytes), or one access of
-  // NHWC; those of them that the source has in memory; how many lie side by side; and their channels.
+  // Kernels count k in units: a channel block (half of one of 64 channels), or one access of NHWC.
+  // Here are the bytes of a unit in a stage, its bytes in the source's memory, its channels, and
+  // how many units a channel block has.
   static constexpr int kUnitBytes = kNhwc ? kSrcPiece
                                     : kInt4Source && SrcLayout::kInterleave > 32
                                         ? 32

@@ -1,9 +1,10 @@
-// Source functors: elementwise work on a convolution's source on its way in. A policy that has
+// Source functors: elementwise work on a convolution's source on its way to shared memory. A policy
+// that has
 //
 //     using SourceFunctor = MyFunctor;
 //
-// (conv/ready_made.hpp: WithSource<PolicyT, MyFunctor>) multiplies what the functor makes of each source
-// value, and its src is a tensor of the functor's Source:
+// (conv/ready_made.hpp: WithSource<PolicyT, MyFunctor>) multiplies what the functor makes of each
+// source value, and its src is a tensor of the functor's Source:
 //
 //     struct MyFunctor {
 //       using Source = std::uint8_t;  // or std::int8_t
@@ -11,11 +12,11 @@
 //       constexpr std::int8_t operator()(std::uint8_t x, int c) const;  // c: the channel
 //     };
 //
-// It is default-constructible, trivially copyable, and can be called as it is by default: an address
-// that is null means something, such as `scale == nullptr ? 1.0f : scale[c]`. What its members point to
-// is read while the kernel runs; nothing checks it, and dst must not overlap it.
-// Padding comes after it: taps outside the image are zeros of the product, and the functor is called
-// for pixels of the image and channels below problem.c only.
+// It is default-constructible and trivially copyable, and can be called as it is by default: an
+// address that is null has a meaning, such as `scale == nullptr ? 1.0f : scale[c]`. What its
+// members point to is read while the kernel runs; nothing checks that memory, and dst must not
+// overlap it. Padding is not converted: taps outside the image are zeros of the product, and the
+// functor is called only for pixels of the image and channels below problem.c.
 #pragma once
 
 #include <concepts>
@@ -26,12 +27,12 @@
 
 namespace weft::conv {
 
-// Of a policy without one.
+// The SourceFunctor of a policy that names none.
 struct NoSourceFunctor {};
 
 namespace internal {
 
-// A policy may name one.
+// Whether a policy names a SourceFunctor.
 template <class PolicyT>
 concept HasSourceFunctor = requires { typename PolicyT::SourceFunctor; };
 
@@ -46,7 +47,7 @@ struct SourceFunctorOfPolicy<PolicyT> {
   using Source = typename type::Source;
 };
 
-// For epilogues::ConstantCall.
+// Calls a functor with a constant, for epilogues::ConstantCall.
 template <int kValue>
 struct CallSourceFunctor {
   template <class Functor>
@@ -67,13 +68,13 @@ concept MapsSource = requires(const Functor f, typename Functor::Source x, int c
 
 template <class PolicyT>
 using SourceFunctorOf = typename internal::SourceFunctorOfPolicy<PolicyT>::type;
-// The elements of a policy's src.
+// The element type of a policy's src.
 template <class PolicyT>
 using SourceElement = typename internal::SourceFunctorOfPolicy<PolicyT>::Source;
 template <class PolicyT>
 inline constexpr bool kConvertsSource = !std::is_same_v<SourceFunctorOf<PolicyT>, NoSourceFunctor>;
 
-// Instantiating this checks a functor for products of Element.
+// Instantiating this type checks a functor whose results are multiplied as Element.
 template <class Functor, class Element>
 struct CheckedSourceFunctor {
   static_assert(internal::HasSource<Functor> && internal::MapsSource<Functor, Element>,

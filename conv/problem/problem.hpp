@@ -8,7 +8,7 @@
 namespace weft::conv {
 
 enum class Mode {
-  kCrossCorrelation,  // what neural networks call convolution: tap (r, s) meets row p*stride+r*dil
+  kCrossCorrelation,  // what neural networks call convolution: tap (r, s) reads row p*stride+r*dil
   kConvolution,       // the filter is flipped in both directions
 };
 
@@ -19,7 +19,7 @@ enum class Mode {
 // Mode::kConvolution. With G groups, output channel k of group g = k / (K / G) sums over the input
 // channels [g * C / G, (g + 1) * C / G) of its group only, which its filter counts from 0.
 //
-// n, k, h and w may be 0, where that leaves no output: there is nothing to do.
+// n, k, h and w may be 0 if there is then no output; a run then does nothing.
 //
 // The member functions need extents for which conv::CheckProblem is OK.
 struct Problem {
@@ -54,11 +54,12 @@ struct Problem {
   constexpr bool IsEmpty() const { return n == 0 || k == 0 || p() == 0 || q() == 0; }
 
   constexpr TensorExtents src() const { return {n, c, h, w}; }
-  // One filter: the whole one, or one of a bank (see prologues/). With groups, that of one group.
+  // The extents of one filter, of which a bank has several (see prologues/). With groups it is the
+  // filter of one group.
   constexpr FilterExtents filter() const { return {k / groups, c / groups, r, s}; }
   constexpr TensorExtents dst() const { return {n, k, p(), q()}; }
 
-  // Multiply-accumulates, the ones that meet padding included.
+  // Multiply-accumulates, including those that multiply padding.
   constexpr double macs() const {
     return static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(p()) *
            static_cast<double>(q()) * static_cast<double>(c / groups) * static_cast<double>(r) *

@@ -33,7 +33,7 @@ absl::Status NotDivisible(const char* field, std::int64_t value, std::int64_t gr
 
 absl::Status internal::TooLarge(const char* what, Wide value, std::int64_t limit,
                                 const char* remedy) {
-  // A double would round the largest fields.
+  // Values of 64 bits are shown exactly; as a double the largest would be rounded.
   const auto exact = static_cast<std::int64_t>(value);
   const std::string shown =
       exact == value ? absl::StrCat(exact) : absl::StrFormat("%.0f", static_cast<double>(value));

@@ -1,4 +1,4 @@
-// The checks of a problem that hold for every policy.
+// The checks of a convolution's problem that do not depend on the policy.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace weft::conv {
 // (-128) * (-128), the largest product of two int8 values.
 inline constexpr std::int64_t kLargestInt8Product = 128 * 128;
 
-// OK if the problem describes a convolution whose int32 sums of products of at most this magnitude
-// cannot overflow. InvalidArgument names the field, its value and what would be accepted; filter_bits: of
-// a filter's value, for the sentence.
+// OK if the problem describes a convolution whose int32 accumulators cannot overflow, given the
+// largest magnitude of a product of two values. InvalidArgument and OutOfRange name the field, its
+// value and what would be accepted. filter_bits: bits of a filter's value, for the message.
 absl::Status CheckProblem(const Problem& problem,
                           std::int64_t largest_product = kLargestInt8Product, int filter_bits = 8);
 
@@ -30,22 +30,23 @@ absl::Status TooLarge(const char* what, Wide value, std::int64_t limit, const ch
 inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 // Tiles may reach past the last pixel by less than one threadblock.
 inline constexpr std::int64_t kMaxPixels = gemm::kInt32Max - 1024;
-// Leaves room for a layout's zero channels and for bytes instead of elements.
+// This limit leaves room for a layout's zero channels and for offsets in bytes instead of elements.
 inline constexpr std::int64_t kMaxElements = (std::numeric_limits<std::int64_t>::max)() / 1024;
 
-// Of a problem, by its name.
+// A field of a problem, with its name for messages.
 struct Field {
   const char* name;
   std::int64_t value;
-  std::int64_t least = 1;  // of an extent, 1 or 0
+  std::int64_t least = 1;  // the least value that an extent may have, 1 or 0
 };
 // InvalidArgument or OutOfRange: extents are `least` to kMaxExtent, pads 0 to kMaxExtent.
 absl::Status CheckFields(absl::Span<const Field> extents, absl::Span<const Field> pads);
 
-// OutOfRange if the int32 sums of an image's p x q outputs of a byte could overflow.
+// OutOfRange if the int32 sum of an image's p x q one-byte outputs could overflow.
 absl::Status CheckImageSums(std::int64_t p, std::int64_t q);
 
-// From a tap to the next. The dilation of one row or column of taps means nothing, and may be huge.
+// The rows (columns) of the source from one tap to the next: the dilation, but 0 where there is a
+// single row (column) of taps, whose dilation means nothing and may be huge.
 constexpr std::int64_t StepH(const Problem& p) {
   return p.r == 1 ? 0 : p.dilation_h;
 }
@@ -53,7 +54,7 @@ constexpr std::int64_t StepW(const Problem& p) {
   return p.s == 1 ? 0 : p.dilation_w;
 }
 
-// Fills h, r, s, base and step of WindowParams or DepthwiseIteratorParams.
+// Fills in h, r, s, base_* and step_* of WindowParams or DepthwiseIteratorParams.
 template <class Params>
 void SetTaps(const Problem& p, Params* params) {
   using gemm::Int32;

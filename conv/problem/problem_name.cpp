@@ -14,7 +14,8 @@ std::string Pair(std::int64_t rows, std::int64_t columns) {
   return rows == columns ? absl::StrCat(rows) : absl::StrCat(rows, "x", columns);
 }
 
-// The layer notation lets `n` and `p` be left out.
+// The problem called `name`. In the notation of layer lists (`layer`) a name may omit `n` and `p`.
+// *has_batch: whether it has an `n`.
 absl::StatusOr<Problem> Parse(const std::string& name, bool layer, bool* has_batch) {
   Problem p;
   gemm::NameReader reader(name, "n16c64h92w160k32r3s1p1");

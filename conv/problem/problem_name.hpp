@@ -1,4 +1,4 @@
-// Names of problems, for files and logs: n16c64h92w160k32r3s1p1.
+// Names of convolutions' problems, for files and logs: n16c64h92w160k32r3s1p1.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace weft::conv {
 
-// A problem in one word, so that a problem has one name:
+// A problem in one word. Equal problems have equal names:
 //
 //     n<N> c<C> h<H> w<W> k<K> r<R> s<stride> p<padding> [d<dilation>] [g<groups>] [flipped]
 //
@@ -21,10 +21,12 @@ std::string ProblemName(const Problem& problem);
 // Numbers have at most 12 digits; CheckProblem says whether they describe a convolution.
 absl::StatusOr<Problem> ParseProblemName(const std::string& name);
 
-// The same notation as layer lists and programs have it (perf/layers/README.md): without `n` the
-// batch is 1, which *has_batch tells, and without `p` the padding is half the filter, rounded down.
+// The same for the notation of layer lists and programs (perf/layers/README.md). Without `n` the
+// batch is 1; *has_batch, if it is not null, tells whether there was one. Without `p` the padding
+// is half the filter, rounded down.
 absl::StatusOr<Problem> ParseLayerName(const std::string& name, bool* has_batch = nullptr);
-// Without the padding where it is what ParseLayerName assumes.
+// The name that ParseLayerName reads. It omits the padding where that is what ParseLayerName
+// assumes.
 std::string LayerName(const Problem& problem, bool with_batch);
 
 }  // namespace weft::conv

@@ -1,6 +1,6 @@
-// Source pixels that change on their way, which a functor converts
-// (conv/policy/source_functor.hpp), or of 4 bits, which become bytes: through registers, also where
-// others are copied straight to shared memory.
+// Source pixels that are converted on their way to shared memory: by a functor
+// (conv/policy/source_functor.hpp), or from 4 bits to bytes. They go through registers, also in
+// mainloops that otherwise copy straight to shared memory (cp.async).
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@
 
 namespace weft::conv {
 
-// Whether policy PolicyT's source goes through a ConvertedOperand.
+// Whether the source of PolicyT is a ConvertedOperand.
 template <class PolicyT>
 inline constexpr bool kChangesSource =
     kConvertsSource<PolicyT> || CheckedPolicy<PolicyT>::kExpandsSource;
 
-// Base: the parameters of the iterator.
+// What a converted source's iterator is launched with. Base: the iterator's own parameters.
 template <class Base, class Functor>
 struct ConvertedParams : Base {
   Functor functor{};
-  std::int32_t channels = 0;        // of the source
-  std::int32_t group_channels = 0;  // of one of its groups
+  std::int32_t channels = 0;        // of the whole source
+  std::int32_t group_channels = 0;  // of one channel group
 };
 template <class Base>
 struct ConvertedParams<Base, NoSourceFunctor> : Base {};
 
 inline namespace WEFT_BACKEND {
 
-// Shape for the iterator over a source of kBits bits a channel, where a stage has a byte.
+// Shape as the iterator reads it in memory, where a channel has kBits bits; in a stage it has a
+// byte.
 template <class Shape, int kBits>
 struct ShapeInMemory : Shape {
   static constexpr int kBytes = Shape::kBytes * kBits / 8;
@@ -40,7 +41,7 @@ struct ShapeInMemory : Shape {
 template <class Shape>
 struct ShapeInMemory<Shape, 8> : Shape {};
 
-// kBytes bytes of 4-bit channels moved as one access.
+// kBytes bytes of 4-bit channels, two to a byte, which are loaded in one access.
 template <int kBytes>
 struct alignas(kBytes) PairedPiece {
   using Word = std::conditional_t<kBytes == 2, std::uint16_t, std::uint32_t>;
@@ -48,18 +49,19 @@ struct alignas(kBytes) PairedPiece {
   Word word[kWords];
 };
 
-// As gemm::GatherOperand, but with words converted before they are stored. Asynchronously, CopyPiece
-// stores what was loaded a k tile ago, so that loads have a k tile's products to arrive in. PolicyT: a
-// policy whose source changes on its way. Iterator is made for ShapeInMemory; for a functor it also has
-// Channel(t), where in memory the thread's pieces begin, in bytes of channels.
+// Like gemm::GatherOperand, but words are converted before they are stored. In an asynchronous
+// mainloop CopyPiece stores what was loaded one k tile earlier, so that loads have the time of a k
+// tile's products to arrive. PolicyT: a policy with kChangesSource. Iterator is made for
+// ShapeInMemory; for a functor it also has Channel(t), where in memory the thread's pieces begin,
+// in bytes of channels.
 template <class Shape, class Iterator, class PolicyT>
 class ConvertedOperand : public gemm::OperandTraits {
   using Checked = CheckedPolicy<PolicyT>;
   using Functor = SourceFunctorOf<PolicyT>;
   using Source = SourceElement<PolicyT>;
   static constexpr bool kConverts = kConvertsSource<PolicyT>, kInt4 = Checked::kExpandsSource;
-  // Every piece in the image is whole channels of the source; if not, those that fill its last block
-  // become zeros of the product.
+  // Whether every piece inside the image has channels of the source only. If not, the channels that
+  // fill the source's last block become zeros of the product, without a call of the functor.
   static constexpr bool kAll = Checked::kNhwc;
   static constexpr int kBytes = Shape::kBytes;
   static constexpr int kCellBytes = kBytes / Shape::kCells;
@@ -72,8 +74,8 @@ class ConvertedOperand : public gemm::OperandTraits {
   static constexpr int kPieces = Shape::kPieces;
   struct Fragment {
     Loaded piece[kPieces];
-    std::int32_t channel[Shape::kSteps];  // the first of its pieces
-    std::uint32_t inside;                 // bit by bit: whether a piece is in the image
+    std::int32_t channel[Shape::kSteps];  // first channel of the pieces of each step
+    std::uint32_t inside;                 // a bit for each piece: whether it is in the image
   };
 
   template <class Tile>
@@ -111,7 +113,7 @@ class ConvertedOperand : public gemm::OperandTraits {
   }
 
  private:
-  // To: a pointer to the stage, or its 32-bit address.
+  // Stores piece v of the fragment. To: a pointer to the stage, or its 32-bit shared address.
   template <class To>
   WEFT_DEVICE void StorePiece(arch::Thread t, const Fragment& f, To to, int v) const {
     using Cell = gemm::Piece<kCellBytes>;
@@ -140,7 +142,7 @@ class ConvertedOperand : public gemm::OperandTraits {
     }
   }
 
-  // Channels 4 w to 4 w + 3 of a piece.
+  // The word with channels 4 w to 4 w + 3 of a piece, a byte each.
   static constexpr std::uint32_t Word(const Loaded& piece, int w) {
     if constexpr (!kInt4) {
       return piece.word[w];
@@ -151,7 +153,7 @@ class ConvertedOperand : public gemm::OperandTraits {
     }
   }
 
-  // Four channels from `channel` on.
+  // Calls the functor for the four channels of a word, from `channel` on.
   WEFT_DEVICE std::uint32_t Convert(std::uint32_t word, std::int32_t channel) const {
     std::uint32_t converted = 0;
     WEFT_UNROLL
@@ -166,7 +168,7 @@ class ConvertedOperand : public gemm::OperandTraits {
 
   const Params& p_;
   Iterator iterator_;
-  std::int32_t first_ = 0;  // of the tile's channel group
+  std::int32_t first_ = 0;  // first channel of the tile's channel group
   Fragment ahead_;
 };
 

@@ -1,5 +1,5 @@
-// What a convolution kernel is launched with. Made on the host (conv/planner/make_params.hpp); the
-// same bytes for both back ends, so these types live outside the back ends' namespaces.
+// What a convolution kernel is launched with. The host makes it (conv/planner/make_params.hpp), and
+// both back ends read the same bytes, so these types live outside the back ends' namespaces.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace weft::conv {
 
-// The kernels of an operator: which iterator reads the source.
+// An operator has a kernel for each of these, which differ in the iterator over the source.
 enum class SourceKind {
-  kPointwise,  // R = S = 1 without padding: a matrix, or several
+  kPointwise,  // R = S = 1 without padding: the source is read as matrices
   kTaps,       // at most TapParams::kTableTaps taps: NCxHWx<32> through mma_sm80
   kIm2col,     // any filter
 };
@@ -23,12 +23,12 @@ using SourceParamsFor =
     std::conditional_t<kind == SourceKind::kPointwise, SourceParams,
                        std::conditional_t<kind == SourceKind::kTaps, TapParams, Im2colParams>>;
 
-// Filter operand: in CxRSKx<x> a row-major matrix of channel blocks, `units` rows by padded_k
-// columns; in KRSC its transpose.
+// The filter operand. CxRSKx<x> is a row-major matrix of channel blocks, `units` rows by padded_k
+// columns; KRSC is its transpose.
 struct FilterParams {
-  const void* filter = nullptr;   // the first of the bank
+  const void* filter = nullptr;   // the first filter of the bank
   std::int64_t filter_bytes = 0;  // from a filter to the next
-  std::int64_t row_bytes = 0;     // KRSC: of one output channel
+  std::int64_t row_bytes = 0;     // KRSC: bytes of one output channel
   std::int32_t units = 0;         // channel blocks of k, as the source counts them
   std::int32_t padded_k = 0;      // output channels of one filter
 

@@ -26,18 +26,18 @@ template <class Prologue>
 inline constexpr bool kBatched =
     !std::is_same_v<Prologue, prologues::SharedFilter> && !kPerPhase<Prologue>;
 
-// A tile of one batch.
+// An output tile of one batch.
 template <class Prologue>
 struct BatchTile : gemm::Tile {
   prologues::BatchCoord batch;
-  std::int64_t filter = 0;  // the batch's, in the bank
+  std::int64_t filter = 0;  // the batch's filter, as a number in the bank
 };
 
 // The scheduler: blocks enumerate (batch, m, n), n fastest.
 template <class Prologue>
 struct BatchGrid : gemm::SchedulerTraits {
   using Grid = gemm::BatchedGrid<gemm::TileGrid>;
-  // Indices of filters lie in memory.
+  // A prologue with members may read the numbers of filters from memory.
   static constexpr bool kReads = !std::is_empty_v<Prologue>;
   struct Params : Grid::Params {
     gemm::FastDivmod batch_g, batch_q, batch_p;  // by G, Q', P' of prologues::BatchExtents
@@ -72,14 +72,14 @@ inline constexpr prologues::Depends kDependsOf = {};
 template <class Prologue>
 inline constexpr prologues::Depends kDependsOf<BatchTile<Prologue>> = Prologue::kDepends;
 
-// Row m of a batch: image, output row and column, and whether there is such a pixel.
+// The output pixel of row m of a batch: image, row and column, and whether there is such a pixel.
 struct PixelPlace {
   std::int32_t n = 0, p = 0, q = 0;
   bool inside = false;
 };
 
 struct PixelMap : gemm::RowsTraits {
-  std::int32_t rows = 0;          // of one batch, those that a block at the edge lacks included
+  std::int32_t rows = 0;          // of one batch, with those past the image in blocks at its edge
   gemm::FastDivmod image_pixels;  // by the pixels of one image that belong to a batch
   gemm::FastDivmod row_pixels;    // by those of one row of the image
   std::int32_t p = 0, q = 0;      // output rows and columns; used where the filter depends on both
@@ -102,7 +102,7 @@ struct PixelMap : gemm::RowsTraits {
     return at;
   }
 
-  // Row m's output pixel; not inside where it has none.
+  // The output pixel of row m, as coordinates; not inside where the row has none.
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
     return Place(tile, m);
@@ -111,7 +111,7 @@ struct PixelMap : gemm::RowsTraits {
   constexpr gemm::OutputPixel PixelAt(const PixelPlace& at) const {
     return {at.n, at.p * q + at.q, at.inside};
   }
-  // For the epilogue (gemm/policy/output_params.hpp).
+  // The same as the epilogue wants it (gemm/policy/output_params.hpp).
   template <class Tile>
   constexpr gemm::OutputPixel Pixel(const Tile& tile, std::int32_t m) const {
     if (kDependsOf<Tile>.OnPixel()) {
@@ -123,7 +123,7 @@ struct PixelMap : gemm::RowsTraits {
     if (kDependsOf<Tile>.image) pixel.n += tile.batch.n;
     return pixel;
   }
-  // The row and column of pixel pq.
+  // Splits pixel pq of an image into its row, which is returned, and its column.
   template <class Tile>
   constexpr std::int32_t Row(const Tile&, std::int32_t pq, std::int32_t& column) const {
     if (!kDependsOf<Tile>.OnPixel()) return row_pixels.Divmod(pq, column);
@@ -133,7 +133,7 @@ struct PixelMap : gemm::RowsTraits {
   // Whether a tile's first channel may begin within a run of adjacent channels.
   template <class Tile>
   static constexpr bool kUnaligned = kDependsOf<Tile>.group;
-  // The output channels that the tile's product has: [FirstChannel, EndChannel) of `k`.
+  // The tile's product has output channels [FirstChannel, EndChannel), of the `k` of all groups.
   template <class Tile>
   constexpr std::int32_t FirstChannel(const Tile& tile) const {
     return kDependsOf<Tile>.group ? tile.batch.g * group_k : 0;
@@ -144,7 +144,8 @@ struct PixelMap : gemm::RowsTraits {
   }
 };
 
-// Rows of a phase: their pixels are every stride-th of the destination, from the phase's first on.
+// The rows of a phase of a transposed convolution: their pixels are every stride-th of the
+// destination, from the phase's first on.
 template <class Rows>
 struct PhaseRows : Rows {
   prologues::PerPhase phase;
@@ -165,7 +166,7 @@ struct PhaseRows : Rows {
   }
 };
 
-// The rows of an operator with this prologue for the epilogue.
+// What the epilogue of an operator with this prologue takes as rows: phases place their pixels.
 template <class Prologue, class Rows>
 using RowsFor = std::conditional_t<kPerPhase<Prologue>, PhaseRows<Rows>, Rows>;
 

@@ -1,10 +1,10 @@
-// Where the pieces of a thread's pixels lie: im2col as index arithmetic, without the copy.
+// Iterators over the source: im2col as index arithmetic, without a copy of the source.
 //
 // An iterator (gemm/operand/operand.hpp) stands at one place of k, (c, r, s), and knows for each of
-// the thread's output pixels whether the input there is inside the image, and its address. In
-// NCxHWx<x> it counts channel blocks (the x channels of one pixel), in the order (c / x, r, s), s
-// fastest; those of 64 channels as two, c / 32. In NHWC it counts pieces of one access, in the
-// order (r, s, c), c fastest.
+// the thread's output pixels whether the input there is inside the image, and its address. k counts
+// units. In NCxHWx<x> a unit is a channel block (the x channels of one pixel), in the order (c / x,
+// r, s), s fastest; a block of 64 channels counts as two of 32. In NHWC a unit is a piece of one
+// access, in the order (r, s, c), c fastest.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace weft::conv {
 
-// What every iterator over source pixels knows. A unit is a channel block, or a piece in NHWC.
+// What every iterator over source pixels knows. Units are those of k, see above.
 struct SourceParams {
   const void* src = nullptr;
   PixelMap rows;
-  std::int64_t image_units = 0;    // of one image
-  std::int64_t group_units = 0;    // from a channel group to the next
-  std::int32_t units = 0;          // of k: (C / G) / x * R * S
-  std::int32_t pixel_units = 1;    // side by side: in NHWC all of one pixel, else of its block
-  std::int32_t channel_units = 1;  // NHWC: those of a pixel's channels that are in a group
+  std::int64_t image_units = 0;    // units of one image
+  std::int64_t group_units = 0;    // units from a channel group to the next
+  std::int32_t units = 0;          // units of k: (C / G) / x * R * S
+  std::int32_t pixel_units = 1;    // from a pixel to the next: 1, 2 or, in NHWC, all of a pixel
+  std::int32_t channel_units = 1;  // NHWC: units of a pixel's channels in one group
   std::int32_t w = 0, plane = 0;   // input columns, and rows * columns
   std::int32_t stride_h = 0, stride_w = 0;
 
@@ -34,8 +34,9 @@ struct SourceParams {
   }
 };
 
-// R = S = 1 and no padding: a source of gemm::AffineIterator. Every tap is inside, and a pixel's
-// channel blocks are planes apart. kKMajor: NHWC, whose pixels are rows of a matrix.
+// The source where R = S = 1 without padding, for gemm::AffineIterator. Every tap is inside the
+// image, and a pixel's channel blocks are one plane apart. kKMajor: NHWC, whose pixels are K-major
+// rows of a matrix.
 template <class Format>
 struct PointwiseSource {
   using Params = SourceParams;
@@ -69,7 +70,7 @@ struct WindowPlace {
   std::int64_t unit;
 };
 
-// Row far above the image: every tap of a pixel there falls outside.
+// An input row so far above the image that every tap from there on is outside.
 inline constexpr std::int32_t kFarOutside = -(1 << 30);
 
 // Any filter. Input row of output row p and tap r: p * stride_h + base_h + r * step_h; base and
@@ -80,7 +81,7 @@ struct WindowParams : SourceParams {
   std::int32_t base_h = 0, base_w = 0;
   std::int32_t step_h = 0, step_w = 0;
 
-  // Of row m of the tile's batch.
+  // The window of row m of the tile's batch.
   template <class Tile>
   constexpr WindowPlace Window(const Tile& tile, std::int32_t m) const {
     const PixelPlace at = rows.Place(tile, m);
@@ -90,11 +91,11 @@ struct WindowParams : SourceParams {
   }
 };
 
-// Filters of at most kTableTaps taps. Taps here are one for each of pixel_units.
+// Filters of at most kTableTaps taps; where a block has two units, each tap counts twice.
 struct TapParams : WindowParams {
   static constexpr int kTableTaps = 32;
-  std::int32_t taps = 0;  // R S, or twice that
-  // Units from a tap to the next one; after the last one, to the first tap in the next channel
+  std::int32_t taps = 0;  // R * S, or twice that
+  // Units from a tap to the next one; after the last tap, to the first one of the next channel
   // block.
   std::int32_t next_tap[kTableTaps] = {};
 };
@@ -105,7 +106,7 @@ struct Im2colParams : WindowParams {
   gemm::FastDivmod channels;     // NHWC: by channel_units
 };
 
-// What the iterators below take for granted of a Shape.
+// Checks what the iterators below need of a Shape.
 template <class Shape>
 struct CheckedShape {
   static_assert(Shape::kEven,
@@ -117,8 +118,8 @@ struct CheckedShape {
 inline namespace WEFT_BACKEND {
 
 // NCxHWx, at most 32 taps, any stride, dilation and padding. Tensor cores leave no time for
-// arithmetic at each piece: an address for each pixel moves from block to block, and which taps lie
-// inside the image has been worked out before.
+// arithmetic at each piece. So the constructor works out which taps of a pixel lie inside the
+// image, as bits, and each step just adds a table's entry to the pixels' addresses.
 template <class Shape, class Format>
 class TapIterator {
   static constexpr int kUnitBytes = Format::kSrcUnitBytes;
@@ -156,7 +157,7 @@ class TapIterator {
         tap <<= 1;
       }
     }
-    if constexpr (Format::kBlockUnits == 2) {  // the same taps, of the block's second half
+    if constexpr (Format::kBlockUnits == 2) {  // the same for the block's second half
       WEFT_UNROLL
       for (int i = 0; i < Shape::kRows; ++i) inside_[i] |= inside_[i] << (p_.taps / 2);
     }
@@ -171,7 +172,7 @@ class TapIterator {
   }
 
  private:
-  // Without branches: instructions of the mainloop move across.
+  // Without branches, so that the compiler can move the mainloop's instructions past it.
   WEFT_DEVICE void Step() {
     const std::int64_t bytes = static_cast<std::int64_t>(p_.next_tap[tap_]) * kUnitBytes;
     ++unit_;
@@ -183,8 +184,8 @@ class TapIterator {
 
   const Params& p_;
   std::uintptr_t source_[Shape::kRows];
-  std::uint32_t inside_[Shape::kRows];  // bit by bit: whether the tap is inside the image
-  std::uint32_t bit_ = 1;               // that of the present tap, 0 past the last block
+  std::uint32_t inside_[Shape::kRows];  // a bit for each tap: whether it is inside the image
+  std::uint32_t bit_ = 1;               // the bit of the present tap; 0 past the end of k
   std::int32_t tap_ = 0, unit_ = 0;
 };
 
@@ -234,7 +235,7 @@ class Im2colIterator {
     }
   }
 
-  // The first channel of the thread's pieces, of its group's.
+  // Where the thread's pieces begin among its group's channels, in bytes of channels.
   WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
     if constexpr (kKMajor) {
       return c_ * kUnitBytes;
@@ -258,7 +259,8 @@ class Im2colIterator {
       }
       r_ += step_r_;
     } else {
-      // One block on is one tap on; more are worked out once, in the constructor.
+      // A step of one unit is one tap; the constructor has split a longer step into taps and
+      // channels.
       s_ += kStep == 1 ? 1 : step_s_;
       offset_ += kStep == 1 ? p_.step_w : step_offset_;
       if (s_ >= p_.s) {
@@ -273,7 +275,7 @@ class Im2colIterator {
         if constexpr (kBlockUnits == 2) ++c_;
       }
       if constexpr (kBlockUnits == 2) {
-        // One block on carries above, where R S is 1 as well, whose step_c_ is 1.
+        // A step of one unit carries into c_ above; so it does where R * S = 1, whose step_c_ is 1.
         if constexpr (kStep > 1) c_ += step_c_;
         offset_ = Offset();
       }
@@ -281,7 +283,8 @@ class Im2colIterator {
   }
 
  private:
-  // Units as channel units, rows and columns of taps.
+  // Splits a number of units into rows r and columns s of taps, and channel units, which are
+  // returned.
   WEFT_DEVICE std::int32_t Split(std::int32_t units, std::int32_t& r, std::int32_t& s) const {
     std::int32_t c = 0, tap = 0;
     if constexpr (kKMajor) {
@@ -295,7 +298,7 @@ class Im2colIterator {
   WEFT_DEVICE std::int32_t Tap(std::int32_t r, std::int32_t s) const {
     return r * p_.step_h * p_.w + s * p_.step_w;
   }
-  // NCxHWx: of the present place.
+  // NCxHWx: units from tap (0, 0) of the first block to the present place.
   WEFT_DEVICE std::int32_t Offset() const {
     return c_ / kBlockUnits * kBlockUnits * p_.plane + c_ % kBlockUnits + Tap(r_, s_) * kBlockUnits;
   }
@@ -303,10 +306,10 @@ class Im2colIterator {
   const Params& p_;
   const std::uint8_t* src_;
   WindowPlace at_[Shape::kRows];
-  std::int32_t unit_;                          // of k
-  std::int32_t r_, s_, c_;                     // its tap and channels
-  std::int32_t step_r_, step_s_, step_c_;      // kStep likewise
-  std::int32_t offset_ = 0, step_offset_ = 0;  // NCxHWx: units from tap (0, 0), and of kStep
+  std::int32_t unit_;                          // the present place in k
+  std::int32_t r_, s_, c_;                     // its tap, and its channels in units
+  std::int32_t step_r_, step_s_, step_c_;      // kStep, split in the same way
+  std::int32_t offset_ = 0, step_offset_ = 0;  // NCxHWx: units from tap (0, 0), and in kStep
 };
 
 }  // namespace WEFT_BACKEND

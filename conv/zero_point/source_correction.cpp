@@ -13,20 +13,20 @@
 namespace weft::conv {
 namespace {
 
-// Which taps of one direction lie in the image: [first, end).
+// Which taps of one direction lie in the image, for an output: [first, end).
 struct Taps {
   std::int64_t first = 0, end = 0;
   friend bool operator==(const Taps&, const Taps&) = default;
 };
 
-// One direction of a problem.
+// The rows, or the columns, of a problem.
 struct Direction {
   std::int64_t outputs, extent, taps, padding, stride, dilation;
-  // Output i lies at place first + i step of a destination of `places`, or outside.
+  // Output i lies at place first + i * step of a destination with this many places, or outside it.
   std::int64_t first, step, places;
 
   std::int64_t Place(std::int64_t output) const { return first + output * step; }
-  // The outputs that lie in the destination.
+  // The outputs [begin, end) lie in the destination.
   std::int64_t begin() const { return first < 0 ? gemm::CeilDiv(-first, step) : 0; }
   std::int64_t end() const {
     return std::min(outputs, gemm::CeilDiv(std::max<std::int64_t>(0, places - first), step));
@@ -34,7 +34,7 @@ struct Direction {
 
   Taps At(std::int64_t output) const {
     const std::int64_t start = output * stride - padding, apart = taps == 1 ? 1 : dilation;
-    // How many taps lie before `place`.
+    // How many taps lie before input position `place`.
     const auto before = [&](std::int64_t place) {
       return start < place ? std::min(taps, gemm::CeilDiv(place - start, apart)) : 0;
     };
@@ -42,7 +42,8 @@ struct Direction {
   }
 };
 
-// The classes of a direction's outputs; first those that see all taps, also where there is none.
+// The classes of outputs along one direction that see the same taps. The first class is that of
+// outputs that see all taps, even if there are none.
 struct Classes {
   std::vector<Taps> taps;
 
@@ -56,8 +57,9 @@ struct Classes {
     return std::find(taps.begin(), taps.end(), in) - taps.begin();
   }
 
-  // visit(first output, how many, their taps): neighbours with the same taps together. The taps never
-  // return, so that where a run ends is found by halves: images may have 2^30 rows.
+  // Calls visit(first output, count, taps) for each run of neighbouring outputs that see the same
+  // taps. Once left, the same taps never come again, so a binary search finds the end of a run:
+  // images may have 2^30 rows.
   template <class Visit>
   static void ForEachRun(const Direction& d, const Visit& visit) {
     for (std::int64_t i = d.begin(); i < d.end();) {
@@ -76,7 +78,8 @@ struct Classes {
     }
   }
 
-  // to[i] = `step` times the class of the output at place i, or 0 if there is none.
+  // to[i] = `step` times the class of the output at place i of the destination, or 0 where it has
+  // none.
   void Write(const Direction& d, std::int64_t step, std::int32_t* to) const {
     std::fill_n(to, d.places, 0);
     ForEachRun(d, [&](std::int64_t first, std::int64_t count, const Taps& in) {
@@ -86,7 +89,8 @@ struct Classes {
   }
 };
 
-// The sums of an output channel's filter over rectangles of taps, as the image sees them.
+// Sums of an output channel's filter over rectangles of taps, by a summed-area table. Taps are
+// counted as they meet the image, that is flipped for Mode::kConvolution.
 class TapSums {
  public:
   TapSums(const Problem& p, const std::int32_t* sums)
@@ -208,7 +212,7 @@ void SourceCorrection::Fill(const std::int32_t* sums, std::int32_t* to) const {
   columns.Write(along, p.k, to + place_.rows);
   std::int32_t* const corrections = to + place_.rows + place_.columns;
   std::int32_t* const edges = corrections + p.k;
-  // Kernels add modulo 2^32.
+  // Kernels add modulo 2^32, so the correction is taken modulo 2^32 as well.
   const auto correction = [&](std::int64_t sum) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(-zero_point_ * sum));
   };

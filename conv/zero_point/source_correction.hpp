@@ -1,21 +1,21 @@
-// What the zero point of a source takes from the sums of a convolution.
+// The correction for a source's zero point: what it adds to a convolution's accumulators.
 //
-// Kernels multiply a source's values x as they are, and taps outside the image as 0. Where x stands
-// for x - zx, and the padding for 0, an output is
+// Kernels multiply a source's values x as they are, and count taps outside the image as 0. Where x
+// stands for x - zx, and the padding for 0, an output is
 //     sum of (x - zx) w  =  sum of x w  -  zx * (sum of w),
 // both over the taps that lie in the image. The last sum depends on the output channel and on which
-// taps those are: the same ones for all pixels but a few at the border. MakeSourceCorrection tables
-// it, once for a filter, and the stage SourceZeroPoint of an epilogue adds it, in int32. Kernels that
-// fill their padding with zx (conv/hopper/padding_transform.hpp) add what belongs to all taps to
-// all pixels.
+// taps those are: the same for all pixels but a few at the border. MakeSourceCorrection tabulates
+// it, once for each filter, and an epilogue's SourceZeroPoint stage adds it to the accumulators in
+// int32. Kernels that write zx over their padding (conv/hopper/padding_transform.hpp) add to all
+// pixels what belongs to all taps.
 //
 //     auto table = weft::conv::MakeSourceCorrection(problem, packed_filter, zero_point);
 //     op->Run({..., .source_correction = table->At(gpu_copy_of_its_bytes)}, stream);
 //     op->RunOnCpu({..., .source_correction = table->view()});
 //
-// A depthwise kernel with a FilterZeroPoint sums the x of an output's window, and takes zw times that
-// from the sum. What remains is the same with w - zw in the place of w, so its table is made of the
-// filter and of its zero points.
+// A depthwise kernel with a FilterZeroPoint stage sums the x that an output sees itself, and takes
+// zw times that from the accumulator. What remains is the formula above with w - zw in the place of
+// w, so its table is made of the filter and of its zero points.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +34,17 @@ namespace weft::conv {
 
 class SourceCorrectionBuffer;
 
-// A table somewhere in memory: a pointer that knows its problem and zero point. Does not own. A
-// default-constructed one refers to nothing and is refused by operators with a SourceZeroPoint.
+// A table somewhere in memory: a pointer that knows its problem and zero point. It does not own the
+// memory. A default-constructed one refers to nothing and is refused by operators with a
+// SourceZeroPoint.
 class SourceCorrection {
  public:
   SourceCorrection() = default;
 
-  // int32 numbers, one after the other: for each row, and each column, of the destination where its
-  // pixels' edges begin, as a sum of both; k corrections, those of pixels that see all taps; and edges,
-  // k for each kind of pixel, which those of that kind add to the corrections: first k zeros.
+  // The table is int32 numbers. First, for each row and then each column of the destination, an
+  // offset: the two of a pixel add up to where its class begins in the edges. Then k corrections,
+  // those of pixels that see all taps. Then the edges, k for each class of pixels that see the same
+  // taps, which its pixels add to the corrections; those of the first class are zeros.
   const std::int32_t* data() const { return data_; }
   // Null if all pixels see all taps, as without padding.
   const std::int32_t* edge_rows() const { return uniform_ ? nullptr : data_; }
@@ -52,20 +54,20 @@ class SourceCorrection {
   std::int64_t bytes() const { return bytes_; }
   const Problem& problem() const { return problem_; }
   std::int32_t zero_point() const { return zero_point_; }
-  // Whether it was made of a filter and its zero points.
+  // Whether the table was made of a filter and its zero points.
   bool of_filter_zero_points() const { return of_filter_zero_points_; }
-  // PackedFilter::fingerprint of the filter that it was made of; 0 if nobody knows.
+  // PackedFilter::fingerprint of the filter that the table was made of; 0 if that is unknown.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
-  // Of a convolution whose pixels lie at `place` in the destination, as those of a phase do, without
-  // the numbers. Errors as MakeSourceCorrection's.
+  // The table, still without numbers, of a convolution whose pixels lie at `place` in the
+  // destination, as those of a phase do. Errors are MakeSourceCorrection's.
   static absl::StatusOr<SourceCorrection> LayOut(const Problem& problem,
                                                  const prologues::PerPhase& place,
                                                  std::int32_t zero_point);
-  // Writes the numbers, bytes() of them. sums: of the filter's values over the input channels of an
-  // output channel's group, [K][R][S].
+  // Writes the bytes() of the table's numbers. sums: [K][R][S], the sums of the filter's values
+  // over the input channels of an output channel's group.
   void Fill(const std::int32_t* sums, std::int32_t* to) const;
-  // The same table, at `data`.
+  // The same table with its numbers at `data`, and this zero point.
   SourceCorrection With(const std::int32_t* data, std::int32_t zero_point) const {
     SourceCorrection table = *this;
     table.data_ = data, table.zero_point_ = zero_point;
@@ -95,7 +97,7 @@ class SourceCorrection {
 // Owns a table in host memory.
 class SourceCorrectionBuffer {
  public:
-  // What to copy to a GPU, and how many bytes.
+  // What to copy to a GPU: bytes() from data() on.
   const std::int32_t* data() const { return data_.get(); }
   std::int64_t bytes() const { return table_.bytes(); }
 
@@ -107,8 +109,9 @@ class SourceCorrectionBuffer {
     return table_.With(static_cast<const std::int32_t*>(memory), table_.zero_point());
   }
 
-  // sums: of the filter's values over the input channels of an output channel's group, [K][R][S], each
-  // value less its zero point if of_filter_zero_points; fingerprint: the filter's. MakeSourceCorrection calls it.
+  // MakeSourceCorrection calls it. sums: [K][R][S], the sums of the filter's values over the input
+  // channels of an output channel's group, each value less its zero point if of_filter_zero_points.
+  // fingerprint: the filter's.
   static absl::StatusOr<SourceCorrectionBuffer> Make(const Problem& problem,
                                                      const std::vector<std::int32_t>& sums,
                                                      std::int32_t zero_point,
@@ -121,26 +124,27 @@ class SourceCorrectionBuffer {
   std::unique_ptr<std::int32_t[]> data_;
 };
 
-// The zero points of an operator and of one run's arguments.
+// The zero-point stages of an operator, and the arguments of one run that belong to them.
 struct ZeroPoints {
-  const char* who = "conv";                         // messages begin with it
-  bool source_stage = false, filter_stage = false;  // the epilogue has them
+  const char* who = "conv";  // messages begin with it
+  // Whether the epilogue has a SourceZeroPoint and a FilterZeroPoint.
+  bool source_stage = false, filter_stage = false;
   bool unsigned_source = false;
   int source_bits = 8;
   bool depthwise = false;  // the kernel sums its windows itself
   const SourceCorrection& source_correction;
-  std::uint64_t filter = 0;  // the fingerprint of the run's
+  std::uint64_t filter = 0;  // the fingerprint of the filter of the run
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
   gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
 
-  // Writes those that the stages read, at most 3, and returns how many. dst: the destination's
-  // extents.
+  // Writes the arguments that the stages read, at most 3, and returns how many. dst: the
+  // destination's extents.
   int Operands(const Problem& problem, const TensorExtents& dst, gemm::TensorArgument* to) const;
 };
 
-// InvalidArgument if an argument is given that no stage reads, or a table of another problem (the
-// number of images aside) or of other weights than the run's filter, or one made with the filter's zero points where it is to be without, or the
-// reverse; OutOfRange if its zero point is no value of the source.
+// InvalidArgument for an argument that no stage reads, and for a table of another problem (the
+// number of images aside) or of other weights than the run's filter, or that has the filter's zero
+// points where it must not, or lacks them; OutOfRange if its zero point is no value of the source.
 absl::Status CheckZeroPoints(const Problem& problem, const ZeroPoints& zero_points);
 
 namespace internal {
@@ -148,18 +152,18 @@ absl::Status CheckCorrectedFilter(const Problem& problem, const FilterExtents& f
                                   std::int64_t count, bool depthwise);
 absl::Status CheckFilterZeroPoints(const Problem& problem,
                                    absl::Span<const std::int32_t> filter_zero_point);
-// int32 numbers; null if there is no memory for them.
+// New memory for `size` int32 numbers; null if there is none.
 std::unique_ptr<std::int32_t[]> NewTable(std::int64_t size);
 absl::Status NoMemoryForTable(std::int64_t size);
 }  // namespace internal
 
-// The table for `problem`, whose filter (or bank, for Grouped) is `filter`, in host memory, and a
-// source whose zero point is `zero_point`, -128 to 255. Any number of images may be run with it.
-// Takes 4 (p + q + k (1 + kinds of pixels)) bytes; with a 3x3 filter and padding 1 there are 9 kinds.
-// filter_zero_point: of a depthwise convolution with a FilterZeroPoint, its problem.k values, in host
-// memory, -128 to 127; otherwise none.
-// InvalidArgument as for CheckProblem, for a filter of another problem and another number of zero
-// points; OutOfRange for a zero point outside its range; ResourceExhausted if there is no memory.
+// The table, in host memory, for `problem`, whose filter (or bank, for Grouped) is `filter`, and a
+// source with zero point `zero_point`, -128 to 255. Any number of images may be run with it. It
+// takes 4 (p + q + k (1 + c)) bytes, with c classes of pixels that see the same taps: 9 for a 3x3
+// filter and padding 1. filter_zero_point: for a depthwise convolution with a FilterZeroPoint its
+// problem.k values, in host memory, -128 to 127; otherwise none. InvalidArgument as for
+// CheckProblem, for a filter of another problem and another number of zero points; OutOfRange for a
+// zero point outside its range; ResourceExhausted if there is no memory.
 template <FilterFormat Format, class Prologue>
 absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
     const Problem& problem, const PackedFilterBuffer<Format, std::int8_t, Prologue>& filter,

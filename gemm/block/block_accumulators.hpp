@@ -1,4 +1,4 @@
-// The sums of a block's product that a thread holds, as an object.
+// The accumulators of a Block's product (block.hpp) that one thread holds, as an object.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace weft::gemm {
 
-// Where a sum is: its row and column of C, and which of the thread's rows that is.
+// The place of an accumulator: its row and column in C, and the number of that row among the
+// thread's.
 struct BlockPlace {
   int row = 0, column = 0;
   int own_row = 0;
@@ -20,20 +21,20 @@ struct BlockPlace {
 
 namespace internal {
 
-// Types of the library that stand for floats: weft::Half and the like.
+// Element types of the library that are converted from and to float: weft::Half and the like.
 template <class Type, class Sum>
 concept RoundsSum = requires(Sum x) { Type::FromFloat(x); };
 template <class Type>
 concept ConvertsToFloat = requires(Type x) { x.ToFloat(); };
 
-// What StoreShared and the like write to may know its extents, as layouts::Matrix does, and how far
-// apart its rows are.
+// The views that StoreShared and the like take may know their extents, as layouts::Matrix does
+// (BoundedView), and how far apart their rows are (StridedView).
 template <class View>
 concept BoundedView = requires(const View& view) { view.rows < 0 && view.cols < 0; };
 template <class View>
 concept StridedView = requires(const View& view) { view.row_stride; };
 
-// x as a Type: rounded to nearest, halves to even, where that is a floating-point type.
+// Converts an accumulator to Type; to a floating-point type it rounds to nearest even.
 template <class Type, class Sum>
 constexpr Type ConvertSum(Sum x) {
   if constexpr (RoundsSum<Type, Sum>) {
@@ -55,11 +56,11 @@ constexpr Sum ToSum(Type x) {
 
 inline namespace WEFT_BACKEND {
 
-// Mma: the mainloop, whose Map says who holds what. kRowCount x kColumnCount: the extents of C; Mma's tile
-// may reach past them. kWholeRows: a warp holds whole rows.
+// Mma is the mainloop, whose Map says which thread holds which accumulators. C has kRowCount x
+// kColumnCount elements; Mma's tile may be larger. kWholeRows: a warp holds whole rows of C.
 //
-// Threads from kThreads on hold nothing: IsActive is false for them, and every function here
-// passes them over. All threads of a warp call a function together.
+// Threads from kThreads on hold nothing: IsActive is false for them, and every function here does
+// nothing in them. All threads of a warp call a function together.
 template <class Mma, int kRowCount, int kColumnCount, bool kWholeRows>
 class BlockAccumulators {
   using Map = typename Mma::Map;
@@ -67,19 +68,19 @@ class BlockAccumulators {
  public:
   using Sum = typename Map::Sum;
   using Registers = typename Map::Accumulators;
-  static constexpr int kThreads = Mma::kThreads;  // that hold sums
-  static constexpr int kRows = Map::kPixels;      // of one thread
+  static constexpr int kThreads = Mma::kThreads;  // threads that hold accumulators
+  static constexpr int kRows = Map::kPixels;      // rows of one thread
   static constexpr int kSize = kRows * Map::kGroups * Map::kChannels;
-  // Sums i kRun to i kRun + kRun - 1 are neighbours in a row.
+  // Accumulators i kRun to i kRun + kRun - 1 are neighbours in a row of C.
   static constexpr int kRun = Map::kChannels;
 
-  // The sums, 0 at the start.
+  // The accumulators, 0 at the start.
   Registers registers = {};
 
   WEFT_DEVICE static bool IsActive(arch::Thread t) { return t.tid() < kThreads; }
 
-  // Sum number e, 0 <= e < kSize, and its place. Loops over e are to be unrolled: registers have no
-  // addresses.
+  // Accumulator number e, 0 <= e < kSize, and its place in C. Loops over e must be unrolled, as
+  // registers cannot be indexed at run time.
   WEFT_DEVICE Sum& operator[](int e) {
     return Map::At(registers, Row(e), Group(e), e % Map::kChannels);
   }
@@ -90,13 +91,13 @@ class BlockAccumulators {
     return {Map::Pixel(t, Row(e)), Map::Channel(t, Group(e)) + e % Map::kChannels, Row(e)};
   }
 
-  // Whether a place of the tile is one of C.
+  // Whether a place of the mainloop's tile lies inside C.
   static constexpr bool InBounds(const BlockPlace& at) {
     return (kWholeM || at.row < kRowCount) && (kWholeN || at.column < kColumnCount);
   }
 
-  // f(sum, place) for every sum of the thread's that is one of C: rows in turn, columns ascending.
-  // Of a constant object the sums are values.
+  // Calls f(sum, place) for every accumulator of the thread that lies inside C, row by row with
+  // ascending columns. f gets references, or values if the object is const.
   template <class Functor>
   WEFT_DEVICE void ForEach(arch::Thread t, const Functor& f) {
     Visit(*this, t, f);
@@ -111,11 +112,12 @@ class BlockAccumulators {
     for (int e = 0; e < kSize; ++e) (*this)[e] = value;
   }
 
-  // view(row, column) = the sums, converted to the view's elements. view: anything that answers a
-  // row and a column with a reference, such as layouts::TensorView, or layouts::Matrix, outside of
-  // whose extents nothing is touched. kVector: how many neighbours of a row are one access, up to
-  // kRun and 16 bytes; from 2 on columns are adjacent in memory, every kVector-th is aligned to so
-  // many elements, and a matrix has a multiple of so many.
+  // Stores each accumulator to view(row, column), converted to the view's element type. view:
+  // anything that returns a reference for a row and a column, such as layouts::TensorView, or
+  // layouts::Matrix, outside of whose extents nothing is stored. kVector: neighbours of a row that
+  // one store takes, at most kRun and 16 bytes. With kVector > 1 columns must be adjacent in
+  // memory, every kVector-th one aligned to kVector elements, and the number of a matrix's columns
+  // a multiple of kVector.
   template <int kVector = 1, class View>
   WEFT_DEVICE void StoreShared(arch::Thread t, const View& view) const {
     Store<kVector>(t, view, [&](auto* to, const auto& x) { t.StoreShared(to, x); });
@@ -125,7 +127,8 @@ class BlockAccumulators {
     Store<kVector>(t, view, [&](auto* to, const auto& x) { t.StoreGlobal(to, x); });
   }
 
-  // The sums become what view has at their places; others stay.
+  // Sets each accumulator to the element of view at its place; those outside the view's extents
+  // keep their values.
   template <class View>
   WEFT_DEVICE void LoadShared(arch::Thread t, const View& view) {
     ForEach(t, [&](Sum& sum, const BlockPlace& at) {
@@ -139,7 +142,8 @@ class BlockAccumulators {
     });
   }
 
-  // A value for each of the thread's rows (BlockPlace::own_row), the same in all threads of a row.
+  // A value for each of the thread's rows, indexed by BlockPlace::own_row; all threads that share a
+  // row have the same.
   template <class Type>
   struct RowValues {
     Type value[kRows];
@@ -147,9 +151,10 @@ class BlockAccumulators {
     WEFT_DEVICE Type& operator[](int own_row) { return value[own_row]; }
   };
 
-  // Of each row, `first` combined with value(sum, place) of all its columns; Type has 4 or 8 bytes.
-  // The order is fixed: a thread's columns ascending, then neighbours of lanes 1, 2, 4 ... apart.
-  // combine(a, b) is associative and commutative but for rounding, and first its neutral element.
+  // Reduces each row: combines `first` with value(sum, place) of all its columns. Type has 4 or 8
+  // bytes. The order is fixed, so that results are reproducible: a thread's columns ascending, then
+  // lanes 1, 2, 4 ... apart. combine(a, b) must be associative and commutative but for rounding,
+  // and `first` its neutral element.
   template <class Type, class Value, class Combine>
   WEFT_DEVICE RowValues<Type> ReduceRows(arch::Thread t, Type first, const Value& value,
                                          const Combine& combine) const {
@@ -173,7 +178,7 @@ class BlockAccumulators {
     return result;
   }
 
-  // Each row's largest sum, and what its sums add up to.
+  // The largest accumulator of each row, and the sum of each row's accumulators.
   WEFT_DEVICE RowValues<Sum> RowMax(arch::Thread t) const {
     return ReduceRows(
         t, std::numeric_limits<Sum>::lowest(), [](Sum x, const BlockPlace&) { return x; },
@@ -184,7 +189,7 @@ class BlockAccumulators {
         t, Sum{0}, [](Sum x, const BlockPlace&) { return x; }, [](Sum x, Sum y) { return x + y; });
   }
 
-  // f(row, own_row) for each of the thread's rows of C, in one thread of those that share it.
+  // Calls f(row, own_row) for each row of C, in one of the threads that share the row.
   template <class Functor>
   WEFT_DEVICE static void ForEachRow(arch::Thread t, const Functor& f) {
     static_assert(kWholeRows, "weft: ForEachRow needs config.whole_rows = true");
@@ -198,7 +203,7 @@ class BlockAccumulators {
 
  private:
   static constexpr bool kWholeM = Mma::kBlockM == kRowCount, kWholeN = Mma::kBlockN == kColumnCount;
-  // The bits of a lane's number that tell apart the lanes of a row.
+  // The bits of a lane's number in which the lanes of one row differ.
   static constexpr int kColumnLanes = 31 & ~Map::kSharingLanes;
 
   template <class Self, class Functor>
@@ -228,7 +233,8 @@ class BlockAccumulators {
   template <class Vector, int kVector, class View>
   WEFT_DEVICE static Vector* AddressOf(const View& view, const BlockPlace& at) {
     if constexpr (kVector > 1 && internal::StridedView<View>) {
-      // In vectors from the row's beginning: of 64-bit sums of elements nvcc makes single stores.
+      // The address is counted in vectors from the row's beginning: for 64-bit offsets in elements
+      // nvcc would split the vector store into single ones.
       return reinterpret_cast<Vector*>(&view(at.row, 0)) +
              static_cast<unsigned>(at.column) / kVector;
     } else {

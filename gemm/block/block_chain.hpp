@@ -1,4 +1,4 @@
-// One product's sums as the next one's operand A, in registers.
+// Chained products (block.hpp): the accumulators of one become operand A of the next, in registers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Register r of a lane's operand A holds row lane / 4, + 8 for odd r, and the word lane % 4 of the
-// first, from r = 2 on the second 16 bytes of k.
+// Register r of a lane's operand A holds a word of row lane / 4, plus 8 for odd r: word lane % 4 of
+// the first 16 bytes of k for r < 2, and of the second 16 bytes from r = 2 on.
 constexpr bool WordsOfAAreAsChained() {
   for (int lane = 0; lane < 32; ++lane) {
     for (int r = 0; r < 4; ++r) {
@@ -28,16 +28,16 @@ static_assert(WordsOfAAreAsChained());
 
 inline namespace WEFT_BACKEND {
 
-// Operand A of a product of tensor cores, in the registers of the warps that multiply it. Its
-// fragments' rows and words are those that a sum's map has where kRun sums make a word
-// (BlockPolicy): row i of a thread and its group g of columns are register i % 2 + g % 2 * 2 of rows
-// 16 (i / 2) and k group g / 2.
+// Operand A of a tensor-core product, in the registers of the warps that multiply it. A thread has
+// the same rows and words of these fragments as of the accumulator map if kRun accumulators make a
+// word, as BlockPolicy chooses kRun: row i of a thread and its group g of columns are register
+// i % 2 + g % 2 * 2 of the fragment of rows 16 (i / 2) and k group g / 2. So no data is exchanged.
 template <class Mma, class Element, int kKTiles, int kK>
 struct BlockRegistersA {
   static constexpr int kPerWord = 4 / static_cast<int>(sizeof(Element));
   typename Mma::FragmentsA k_tile[kKTiles];
 
-  // `convert` makes an Element of a sum.
+  // Makes operand A from accumulators; convert(sum) is an Element.
   template <class Accumulators, class Convert>
   WEFT_DEVICE static BlockRegistersA From(arch::Thread t, const Accumulators& acc,
                                           const Convert& convert) {
@@ -56,14 +56,16 @@ struct BlockRegistersA {
     return result;
   }
 
-  // Before and after products by wgmma (block_wgmma.hpp).
+  // Called before and after products by wgmma, so that the compiler leaves the registers alone
+  // while the asynchronous instruction reads them (block_wgmma.hpp).
   WEFT_DEVICE void Keep(arch::Thread t) const {
     WEFT_UNROLL
     for (int s = 0; s < kKTiles; ++s) Mma::Keep(t, k_tile[s]);
   }
 
  private:
-  // What lies past the sums, or past k, is 0.
+  // The word of k from accumulators of group `group` of a row; past the accumulators and past k it
+  // is 0.
   template <class Accumulators, class Convert>
   WEFT_DEVICE static std::uint32_t Word(arch::Thread t, const Accumulators& acc, int row, int group,
                                         const Convert& convert) {

@@ -1,4 +1,5 @@
-// What a user writes to define a block's product, and how its extents are divided among warps.
+// The description that a user writes to define a Block's product (block.hpp), and how the product's
+// extents are divided among warps.
 //
 //     struct MyProduct : weft::gemm::BlockTypes<weft::Half, RowMajor, ColumnMajor> {
 //       static constexpr weft::gemm::BlockConfig config{.shape = {64, 48, 64},
@@ -16,7 +17,7 @@
 //     float, double or Complex, likewise same     simt, simt_async the same
 //
 // (1) BlockTypes<std::int8_t, ...> with `using ElementA = std::uint8_t;` beside the config.
-// (2) wgmma_sm90 too, on sm_90a alone.
+// (2) Also by wgmma_sm90, on sm_90a alone.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +29,23 @@
 
 namespace weft::gemm {
 
-// An aggregate: every number is named where it is given.
+// An aggregate, to be written with designated initializers, so that every number has its name.
 struct BlockConfig {
-  // A is m x k, B k x n and C m x n elements: m and n 1 to 1024, k 1 to 65536, no multiples of
-  // anything. At most 128 sums of a thread (64 with kSimt, or of doubles), and A and B at most 227 KB.
+  // A has m x k, B k x n and C m x n elements. m and n are 1 to 1024 and k 1 to 65536; they need
+  // not be multiples of anything. A thread holds at most 128 accumulators (64 with kSimt, or of
+  // doubles), and A and B together take at most 227 KB of shared memory.
   TileShape shape;
   Mainloop mainloop;        // kSimt, kSimtAsync, kMmaSm80 or kWgmmaSm90
-  int threads = 0;          // of the user's block, or fewer; whole warps, or with kWgmmaSm90 whole
-                            // warpgroups of 128. 0: as many as suggested
-  int alignment = 0;        // to be given. Bytes: addresses and pitches in global memory are
-                            // multiples of it; 16, 8, 4, or one element, which is slow
-  bool whole_rows = false;  // a warp holds whole rows of C: products in a chain, reductions
+  int threads = 0;          // that multiply, at most those of the user's block: whole warps, or
+                            // with kWgmmaSm90 whole warpgroups of 128. 0: SuggestedThreads
+  int alignment = 0;        // must be given: addresses and pitches in global memory are multiples
+                            // of so many bytes, 16, 8, 4, or one element, which is slow
+  bool whole_rows = false;  // each warp holds whole rows of C, for chains and reductions
 };
 
 namespace internal {
 
-// What products of A's and B's elements are summed in; void for pairs that are not multiplied.
+// The accumulator type of products of A's and B's elements; void for pairs that are not supported.
 template <class OperandA, class OperandB>
 using BlockSum = std::conditional_t<
     std::is_same_v<OperandA, OperandB>,
@@ -54,8 +56,9 @@ using BlockSum = std::conditional_t<
 
 }  // namespace internal
 
-// The types of a product whose A and B are of one type, and C is of its sums'. The layouts are those
-// of matrices in global memory: A is m x k, B k x n, C m x n.
+// The types of a product whose A and B have one element type, and whose C has that of the
+// accumulators. The layouts are those of the matrices A (m x k), B (k x n) and C (m x n) in global
+// memory.
 template <class Element, class OrderA, class OrderB, class OrderC = layouts::RowMajor>
 struct BlockTypes {
   using ElementA = Element;
@@ -69,20 +72,22 @@ struct BlockTypes {
 
 namespace internal {
 
-// A product's extents rounded up to what warps x (a warp's tile) make of them.
+// How a product is divided among warps; its extents are rounded up to multiples of a warp's tile.
 struct BlockTiles {
-  TileShape block, warp, thread;  // thread: of simt, simt_async. k: of a k tile
-  int warps = 0;                  // that multiply; 0: there is no such division
-  int sums = 0;                   // of a thread
+  TileShape block, warp, thread;  // thread: simt and simt_async only. Their k is that of a k tile
+  int warps = 0;                  // warps that multiply; 0: no division was found
+  int sums = 0;                   // accumulators of a thread
 };
 
-// K tiles of 128, 64 or 32 bytes of k (LineMajor): the longest that divide it.
+// Bytes of k of a k tile: 128, 64 or 32 (LineMajor), the longest that divide k, rounded up to 32
+// bytes.
 constexpr int MmaKTileBytes(int k_bytes) {
   const int groups = CeilDiv(k_bytes, 32);
   return groups % 4 == 0 ? 128 : groups % 2 == 0 ? 64 : 32;
 }
 
-// Of at most `warps` warps those that leave each the least to do, and then the least to read.
+// Divides a product among at most `warps` warps for mma, so that each has the fewest accumulators,
+// and of such divisions the one in which a warp loads the least from shared memory.
 constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, bool whole_rows) {
   BlockTiles best;
   int best_reads = 0;
@@ -104,8 +109,9 @@ constexpr BlockTiles MmaTiles(TileShape shape, int element_bytes, int warps, boo
   return best;
 }
 
-// Of at most `groups` warpgroups likewise, each with 64 rows or several times 64 (block_wgmma.hpp) and
-// a legal N of wgmma; of bytes one that kRun = 4 divides. `warp` is a warp's part of its warpgroup's.
+// The same for wgmma and at most `groups` warpgroups, each with a multiple of 64 rows
+// (block_wgmma.hpp) and a legal N of wgmma, which for bytes is a multiple of 16, as kRun = 4
+// requires. `warp` in the result is one warp's part of its warpgroup's tile.
 constexpr BlockTiles WgmmaTiles(TileShape shape, int element_bytes, int groups, bool whole_rows) {
   BlockTiles best;
   int best_reads = 0;
@@ -127,12 +133,13 @@ constexpr BlockTiles WgmmaTiles(TileShape shape, int element_bytes, int groups, 
   return best;
 }
 
-// What the lanes of a mainloop may have.
+// The tiles of one lane that the simt mainloops are compiled for.
 struct LaneSums {
-  int group;   // of k, that one instruction multiplies
-  int vector;  // simt_async: sums of a vector, 16 bytes; 0: simt
+  int group;   // elements of k that one instruction multiplies
+  int vector;  // simt_async: elements of a 16-byte vector; 0: simt
 
-  // SimtMainloop's m are 2, 4, 8, its n 4, 8; simt_async's up to 4 vectors, in 128 registers.
+  // SimtMainloop has m = 2, 4 or 8 and n = 4 or 8; simt_async has up to 4 vectors each way, and
+  // accumulators of at most 128 registers.
   constexpr bool Has(int m, int n) const {
     if (vector > 0) {
       return m % vector == 0 && n % vector == 0 && m <= 4 * vector && n <= 4 * vector &&
@@ -144,15 +151,15 @@ struct LaneSums {
     return vector > 0 ? (RoundUp(groups, 8) % 16 == 0 ? 16 : 8)
                       : (RoundUp(groups, 4) % 8 == 0 ? 8 : 4);
   }
-  // simt: whether so many threads load a k tile of `rows` rows.
+  // Whether so many threads can divide the loads of a k tile of `rows` rows (simt only).
   constexpr bool MayLoad(int threads, int rows, int groups) const {
     return vector > 0 || rows % threads == 0 ||
            (threads % rows == 0 && groups * rows % threads == 0);
   }
 };
 
-// The same of lanes, each with m x n sums: first the fewest sums, then the least that is padding, then
-// the least to read.
+// The same for the simt mainloops, in which a lane has m x n accumulators: first the fewest
+// accumulators, then the least padding, then the fewest loads from shared memory.
 constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool whole_rows) {
   BlockTiles best;
   int best_area = 0, best_reads = 0;
@@ -167,7 +174,7 @@ constexpr BlockTiles SimtTiles(TileShape shape, LaneSums lane, int warps, bool w
         const int block_m = wm * warp.m, threads = wm * wn * 32;
         if (!lane.MayLoad(threads, block_m, groups)) continue;
         const int sums = m * n, area = block_m * wn * warp.n;
-        const int reads = (m + n) * 1024 + warp.m + warp.n;  // of lanes, then of warps
+        const int reads = (m + n) * 1024 + warp.m + warp.n;  // a lane's first, then a warp's
         const bool better = best.warps == 0 || sums < best.sums ||
                             (sums == best.sums && area < best_area) ||
                             (sums == best.sums && area == best_area && reads < best_reads);
@@ -189,7 +196,7 @@ inline constexpr bool kBlockResult =
 
 }  // namespace internal
 
-// Instantiating this checks a descriptor; each failure is one sentence.
+// Instantiating this checks a description; each mistake fails one static_assert with one sentence.
 template <class Description>
 struct CheckedBlock {
   static_assert(
@@ -266,7 +273,7 @@ struct CheckedBlock {
   static constexpr bool kOk = true;
 };
 
-// How Description's product is divided among the threads; warps is 0 if so few cannot.
+// How Description's product is divided among `threads` threads; warps is 0 if these are too few.
 template <class Description>
 constexpr internal::BlockTiles BlockTilesOf(int threads) {
   constexpr int kBytes = sizeof(typename Description::ElementA);
@@ -282,9 +289,11 @@ constexpr internal::BlockTiles BlockTilesOf(int threads) {
                    threads / 32, Description::config.whole_rows);
 }
 
-// Threads for Description's product: the fewest with which each has at most 32 sums; with kSimtAsync, whose
-// reads of shared memory are what many sums save, 96 registers of them, and of those numbers of
-// threads the one with the least padding. If there are none up to 256, those with the fewest sums.
+// The number of threads, 32 to 256, that Description's product gets by default: the fewest with
+// which each has at most 32 accumulators. With kSimtAsync, where more accumulators save loads from
+// shared memory, a thread may have 96 registers of them, and the number of threads with the least
+// padding is taken. If no number satisfies that, the one with the fewest accumulators per thread
+// is.
 template <class Description>
 constexpr int SuggestedThreads() {
   constexpr bool kAsync = CheckedBlock<Description>::kAsync;
@@ -303,7 +312,7 @@ constexpr int SuggestedThreads() {
   return best;
 }
 
-// What a mainloop takes for a policy.
+// The policy that Description's mainloop is instantiated with.
 template <class Description>
 struct BlockPolicy {
   static_assert(CheckedBlock<Description>::kOk);
@@ -320,13 +329,14 @@ struct BlockPolicy {
                 "thread holds at most 128 sums (64 with kSimt, or of doubles); give it more "
                 "threads, or less of "
                 "the product");
-  // A thread holds one word of the next product's operand A side by side (block_chain.hpp).
+  // kRun adjacent accumulators of a thread make one word of a chained product's operand A
+  // (block_chain.hpp).
   static constexpr int kRun = sizeof(Element) == 1 ? 4 : 2;
   static constexpr auto config = [] {
     constexpr Alignment kAlignment{
         Description::config.alignment < 4 ? 4 : Description::config.alignment,
         static_cast<int>(sizeof(typename Description::Sum))};
-    if constexpr (CheckedBlock<Description>::kMma) {  // warps of a warpgroup have a tile each, too
+    if constexpr (CheckedBlock<Description>::kMma) {  // also wgmma, whose warps have a tile each
       return MmaSm80Config(kTiles.block, kTiles.warp, 3, kAlignment);
     } else if constexpr (CheckedBlock<Description>::kAsync) {
       return SimtAsyncConfig(kTiles.block, kTiles.warp, kTiles.thread, 3, kAlignment);

@@ -1,8 +1,9 @@
-// An operand of a block's product in shared memory: where its elements lie, and how they come there
-// from a matrix in global memory.
+// An operand of a Block's product (block.hpp) in shared memory: how it is laid out, and how it is
+// loaded from a matrix in global memory.
 //
-// The operand is a row of a mainloop's stages, one for each k tile; the layouts here say as
-// layouts of layouts/ what the mainloop's Offset says in bytes (tests/gemm/block_test.cpp compares).
+// The operand is a sequence of a mainloop's stages, one for each k tile. BlockLayout states with
+// the layout algebra what the mainloop's Offset computes in bytes (tests/gemm/block_test.cpp
+// compares them).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace weft::gemm {
 
 namespace internal {
 
-// (row, k) -> element. Mma: a mainloop; Rows: RowsOfA, or what Mma wants of B's columns.
+// The layout (row, k) -> element. Mma is a mainloop; Rows is RowsOfA, or the order in which Mma
+// wants the columns of B (Mma::ColumnsOfB).
 template <class Mma, class Rows, int kKTiles>
 constexpr auto BlockLayout() {
   using layouts::Composition;
@@ -30,7 +32,7 @@ constexpr auto BlockLayout() {
   constexpr int kRows = Rows::template kExtent<Mma>;
   constexpr layouts::Int<(Rows::kIsA ? Mma::kBytesA : Mma::kBytesB) / kElementBytes> kStageDepth{};
   constexpr Mainloop kMainloop = Mma::config.kMainloop;
-  if constexpr (kMainloop == Mainloop::kMmaSm80) {  // or by wgmma: mma_shared.hpp
+  if constexpr (kMainloop == Mainloop::kMmaSm80) {  // also wgmma; see mma_shared.hpp
     constexpr auto kStage =
         LinesOf<typename Mma::Tiled::Element,
                 std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>, kRows,
@@ -45,7 +47,7 @@ constexpr auto BlockLayout() {
     return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
                       MakeLayout(MakeTuple(layouts::Int<Mma::kBlockK>{}, layouts::Int<kKTiles>{}),
                                  MakeTuple(kPitch, kStageDepth)));
-  } else {  // simt: packets [group][row]
+  } else {  // simt: k groups as [group][row]
     constexpr layouts::Int<Mma::kGroupBytes / kElementBytes> kGroup{};
     const auto rows = [=] {
       const auto line = MakeLayout(layouts::Int<kRows>{}, kGroup);
@@ -68,8 +70,8 @@ struct NoConversion {};
 
 inline namespace WEFT_BACKEND {
 
-// Mma as the shapes of operands see it (share.hpp): kThreads threads load a k tile, or as many of them
-// as divide it.
+// Mainloop Mma as the shapes of operands see it (share.hpp): kThreadCount threads load a k tile, or
+// the most of them that divide it evenly.
 template <class Mma, int kThreadCount>
 struct CopiedTile : Mma {
   static constexpr int kThreads = kThreadCount;
@@ -82,7 +84,7 @@ struct CopiedTile : Mma {
   using MnMajor = typename Base::template MnMajor<Rows, kBytes, CopiedTile>;
 };
 
-// An operand that threads from its kThreads on have no part in. kAll: there are none.
+// An operand in which threads from its kThreads on take no part. kAll: there are no such threads.
 template <class Operand, bool kAll>
 struct SparingOperand : Operand {
   using Operand::kThreads;
@@ -107,8 +109,9 @@ struct SparingOperand : Operand {
   WEFT_DEVICE static bool Has(arch::Thread t) { return kAll || t.tid() < kThreads; }
 };
 
-// Operand A or B of a block's product. PolicyT: its BlockPolicy; Mma: the mainloop; Element: its own;
-// kLines: K-major. kExtent x kDepth: rows of A (columns of B) and k.
+// Operand A or B of a Block's product, of kExtent rows of A (columns of B) and kDepth of k. PolicyT
+// is the BlockPolicy, Mma the mainloop. kLines: the matrix in global memory is K-major. kAlignment:
+// bytes.
 template <class PolicyT, class Mma, class Rows_, class Element_, bool kLines, int kExtent,
           int kDepth, int kAlignment>
 struct BlockOperand {
@@ -121,8 +124,8 @@ struct BlockOperand {
 
   using Layout = decltype(internal::BlockLayout<Mma, Rows, kKTiles>());
   using View = layouts::TensorView<Element*, Layout>;
-  // One operand's shared memory. A k tile's rows are at most 128 bytes long, within which the swizzle
-  // stays.
+  // The shared memory of one operand. A row of a k tile has at most 128 bytes, and the swizzle
+  // moves elements within them only.
   struct Storage {
     alignas(Mma::kStageAlignment) std::uint8_t byte[kBytes];
   };
@@ -130,7 +133,8 @@ struct BlockOperand {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());
   }
 
-  // From a matrix of rows x k (B: columns x k). Threads from PolicyT::kThreads on do nothing.
+  // Starts to load a matrix of rows x k (for B columns x k). Threads from PolicyT::kThreads on do
+  // nothing.
   template <class Type, class Load>
   WEFT_DEVICE static void Copy(arch::Thread t, const layouts::Matrix<const Type>& from,
                                const View& to, const Load& load) {
@@ -149,8 +153,8 @@ struct BlockOperand {
     }
   }
 
-  // What loads the matrix k tile by k tile (operand.hpp), made of an Origin and of ParamsOf, in a
-  // block of PolicyT::kThreads threads or in the first so many of it.
+  // The operand that loads the matrix k tile by k tile (operand.hpp), made of an Origin and of
+  // ParamsOf, in a block of PolicyT::kThreads threads or in the first so many of it.
   using LoaderByAll =
       typename decltype(MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, kLines,
                                         false>::template Select<Rows>())::type;
@@ -189,14 +193,14 @@ struct BlockOperand {
     }
   }
 
-  // One by one, with zeros around them.
+  // Loads elements one by one and stores zeros where the matrix has none.
   template <class Type, class Load>
   WEFT_DEVICE static void CopyElements(arch::Thread t, const layouts::Matrix<const Type>& from,
                                        const View& to, int rows, int depth, const Load& load) {
     if (t.tid() >= PolicyT::kThreads) return;
     constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kKTiles * Mma::kBlockK;
     for (int i = t.tid(); i < kRowsThere * kDepthThere; i += PolicyT::kThreads) {
-      // Neighbouring threads take elements that are neighbours in memory.
+      // Neighbouring threads load elements that are adjacent in global memory.
       const int row = kLines ? i / kDepthThere : i % kRowsThere;
       const int k = kLines ? i % kDepthThere : i / kRowsThere;
       Element x{};

@@ -1,4 +1,5 @@
-// C of a block's product in shared memory, and its way from and to global memory.
+// C of a Block's product (block.hpp) in shared memory, and its loads from and stores to global
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// kRowMajor: rows run along memory, there and in global memory. Lines are an odd multiple of 32 bytes
-// apart: what the lanes of a warp hold of neighbouring lines then lies in different banks.
+// kRowMajor: C is row-major, in shared and in global memory; otherwise it is column-major. A line,
+// which is a row or a column, begins an odd multiple of 32 bytes behind the one before, so that the
+// elements of neighbouring lines that the lanes of a warp hold lie in different banks.
 template <class Element_, bool kRowMajor, int kM, int kN, int kThreads, int kAlignment>
 struct BlockResult {
   using Element = Element_;
@@ -32,7 +34,8 @@ struct BlockResult {
     return View(reinterpret_cast<Element*>(storage.byte), Layout());
   }
 
-  // The part of C that the matrix has; nothing else is written.
+  // Load and Store copy the part of C that the matrix in global memory has; they write nothing
+  // else.
   WEFT_DEVICE static void Load(arch::Thread t, const layouts::Matrix<const Element>& from,
                                const View& to) {
     ForEachPiece(t, from, to, [&](const Element* global, Element* shared, auto piece) {
@@ -51,7 +54,8 @@ struct BlockResult {
   }
 
  private:
-  // move(global, shared, value of the type to move), in pieces of kAlignment bytes along lines.
+  // Calls move(global, shared, value of the type to move) for pieces of kAlignment bytes along
+  // lines, and for single elements at the end of a line.
   template <class ElementT, class Move>
   WEFT_DEVICE static void ForEachPiece(arch::Thread t, const layouts::Matrix<ElementT>& global,
                                        const View& shared, const Move& move) {

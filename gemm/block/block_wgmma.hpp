@@ -1,12 +1,15 @@
-// The mainloop of a block's product by wgmma (block.hpp): operands lie in shared memory, where threads
-// have loaded them by whatever means, or A in registers.
+// The mainloop of a Block's product by wgmma (block.hpp). Operands lie in shared memory, where
+// threads have stored them by any means, or operand A is in registers (RS).
 //
-// A stage holds lines of 32, 64 or 128 bytes of k, swizzled as for ldmatrix, which is the swizzle that
-// descriptors have for lines of that length; a warp's sums lie as those of mma.m16n8. So operands,
-// accumulators and chains are those of mma_sm80, but that swizzles are of absolute addresses.
+// A stage holds rows of 32, 64 or 128 bytes of k. Their swizzle is that of ldmatrix in
+// mma_shared.hpp, which equals that of wgmma descriptors for rows of that length, and the
+// accumulators of a warp are arranged as those of mma.m16n8. So operands, accumulators and chains
+// are the same as with mma_sm80, except that wgmma swizzles absolute addresses, which constrains a
+// stage's alignment.
 //
-// Tensor cores of sm_90 do not see what threads have stored until a fence. It is the reader's, after
-// the barrier that hands the stage over (Begin), so that whoever writes needs none.
+// wgmma reads through the async proxy, which does not see what threads have stored until a proxy
+// fence. Here the reader executes it, after the barrier that hands the stage over (Begin), so that
+// a writer needs none.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +34,9 @@ struct WgmmaLines : LineMajor<kRows, kGroups> {
 
 inline namespace WEFT_BACKEND {
 
-// kStages stages, filled by cp.async two k tiles less ahead than there are stages: one's products
-// are in flight, and the other's may be, in other warps, until the barrier. Copies past the last k
-// tile load zeros that nobody reads.
+// A ring of kStages stages, which cp.async loads kStages - 2 k tiles ahead. The two stages that are
+// left are being multiplied: one by the wgmma in flight, the other, until the barrier, perhaps by
+// warps that are behind. Copies past the last k tile load zeros that nobody reads.
 template <class Mma>
 struct WgmmaCopyRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
@@ -41,7 +44,7 @@ struct WgmmaCopyRing : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, kStages>;
 
-  // acc += A B over `k_tiles` >= 1 k tiles. Ends without a barrier.
+  // Computes acc += A B over k_tiles >= 1 k tiles. It ends without a barrier.
   template <AsyncOperand OperandA, AsyncOperand OperandB>
   WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
@@ -61,7 +64,7 @@ struct WgmmaCopyRing : PipelineTraits {
     WEFT_NO_UNROLL
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
       t.template CpAsyncWait<kAhead - 1>();
-      t.SyncThreads();  // the k tile has arrived, the products before the last are made, for all
+      t.SyncThreads();  // for all threads: k tile loaded, products before the last one complete
       Mma::Begin(t, acc);
       Mma::Multiply(t, a0 + read * Mma::kBytesA, b0 + read * Mma::kBytesB, acc);
       t.WgmmaCommit();
@@ -76,7 +79,7 @@ struct WgmmaCopyRing : PipelineTraits {
   }
 };
 
-// PolicyT: a BlockPolicy. Each warpgroup has kBlocks times 64 rows and kN columns.
+// PolicyT is a BlockPolicy. Each warpgroup multiplies kBlocks times 64 rows by kN columns.
 template <class PolicyT>
 struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   using Tile = FragmentTile<PolicyT, true, 16>;
@@ -85,7 +88,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   static constexpr arch::Requires kRequires = {.min = 90, .exact = true};
   static constexpr int kRun = PolicyT::kRun;  // adjacent columns of a thread
   static constexpr int kN = Tile::kWarpN, kBlocks = Tile::kFragmentsM;
-  static constexpr int kGroupsM = Tile::kWarpsM / 4;  // warpgroups that share columns
+  static constexpr int kGroupsM = Tile::kWarpsM / 4;  // warpgroups along m, on the same columns
   static_assert(Tile::kWarpsM % 4 == 0 && arch::IsWgmmaN(kN));
 
   using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
@@ -94,8 +97,9 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   static constexpr int kStages =
       4 * (Tile::kBytesA + Tile::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
 
-  // Who has which sums: of 64 rows of each warpgroup as with mma.m16n8, whose rows of B in shared
-  // memory are in the same order; the next 64 rows of a warpgroup lie behind all warpgroups' first.
+  // Which accumulators a thread has: within 64 rows of a warpgroup those of mma.m16n8, with B's
+  // rows in shared memory in the same order. A warpgroup's next 64 rows come after the first 64 of
+  // all warpgroups.
   using Tiled = MmaTile<MmaSm80Atom<Element>, Ints<16 * Tile::kWarpsM, Tile::kBlockN>,
                         Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun>;
   using Sum = typename Tiled::Sum;
@@ -109,7 +113,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   using Map = LayoutMap<MapLayouts>;
   using Accumulators = typename MapLayouts::Accumulators;
 
-  // What operands are loaded in (mma_sm80.hpp).
+  // The shapes in which operands are loaded, as in mma_sm80.hpp.
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = BlockWgmmaMainloop>
   using KMajor = MmaKMajor<By, Rows, kBytes>;
@@ -117,8 +121,9 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
   struct Transposed : MmaPlace<BlockWgmmaMainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
-  // Products onto acc: Begin, when the operands have come for all threads; a Multiply for each stage,
-  // which only starts them; End. Between Begin and End nobody touches acc or the operands.
+  // acc += products takes three steps: Begin, once the operands are stored and a barrier has
+  // passed; a Multiply for each stage, which only starts the instructions; End, which waits for
+  // them. Between Begin and End nobody may touch acc or the operands.
   WEFT_DEVICE static void Begin(arch::Thread t, Accumulators& acc) {
     t.FenceProxyAsync();
     Keep(t, acc);
@@ -139,8 +144,9 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
       }
     }
   }
-  // A of a warp's rows in registers, as in mma_sm80: made before Begin, as they are until after End,
-  // which Keep of them in both places tells the compiler.
+  // Operand A of a warp's rows in registers (RS), arranged as in mma_sm80. They must be complete
+  // before Begin and unchanged until after End; a call of Keep in both places tells the compiler
+  // so.
   using FragmentsA = std::uint32_t[Tile::kGroups][Tile::kFragmentsM][4];
   WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
                                    Accumulators& acc) {
@@ -173,14 +179,14 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
     if constexpr (Tile::kThreads == 128) {
       return 0;
     } else {
-      return t.WarpUniform(t.warp() / 4);  // as descriptors are to be the warp's
+      return t.WarpUniform(t.warp() / 4);  // descriptors must be uniform in the warp
     }
   }
   WEFT_DEVICE static std::uint64_t DescriptorOfB(std::uint32_t b, int group) {
     return arch::WgmmaDescriptor(b + group / kGroupsM * (kN * LayoutB::kPitch),
                                  LayoutB::kDescriptor);
   }
-  // A: a descriptor, or registers.
+  // `a` is a descriptor, or fragments in registers.
   template <class OperandA>
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const OperandA& a,
                                   std::uint64_t b) {

@@ -10,7 +10,7 @@
 namespace weft::gemm {
 namespace {
 
-__extension__ using Wide = __int128;  // sums and products of addresses do not overflow here
+__extension__ using Wide = __int128;  // sums and products of addresses do not overflow it
 
 absl::Status CheckAddress(const char* who, const TensorArgument& t) {
   if (t.address == nullptr && t.if_null == nullptr) return absl::OkStatus();
@@ -137,7 +137,8 @@ bool Overlap(const TensorArgument& a, const TensorArgument& b) {
   const Wide pitch = a.lines > 1 ? a.pitch_bytes : b.pitch_bytes;
   if (a.lines > 1 && b.lines > 1 && pitch != b.pitch_bytes) return true;
   if (a.line_bytes > pitch || b.line_bytes > pitch) return true;
-  // Line i of a and line i + steps of b, or the next one, are the only neighbours.
+  // Both have lines `pitch` apart, so line i of a can overlap only line i + steps of b and the
+  // next.
   Wide steps = -distance / pitch;
   if (distance + steps * pitch > 0) --steps;
   for (const Wide j : {steps, steps + 1}) {

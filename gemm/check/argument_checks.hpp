@@ -1,8 +1,9 @@
-// What every operator checks of a run's arguments before it launches, compiled once: addresses,
-// alignment, overlap with the output, numbers. And whether a device can run it.
+// What every operator checks of a run's arguments before it launches: addresses, alignment, overlap
+// with the output, numbers; and whether a device can run it. The checks are compiled once for all
+// operators.
 //
-// Host values only: what lies in memory (bias, channel_alpha, residual) may be on a GPU and is not
-// looked at.
+// They read host values only: what pointers point to (bias, channel_alpha, residual) may lie in a
+// GPU's memory and is not read.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +17,35 @@
 
 namespace weft::gemm {
 
-// A tensor or matrix of a run, as bytes: `lines` lines of line_bytes bytes, pitch_bytes apart. One
-// line is a tensor without gaps.
+// A tensor or matrix of a run, as bytes: `lines` lines of line_bytes bytes each, pitch_bytes apart.
+// A tensor without gaps is one line.
 struct TensorArgument {
-  const char* field = "";  // of Arguments
+  const char* field = "";  // its name in Arguments
   const void* address = nullptr;
-  int alignment = 1;  // that the address must have
+  int alignment = 1;  // bytes of which the address must be a multiple
   std::int64_t line_bytes = 0;
   std::int64_t lines = 1;
   std::int64_t pitch_bytes = 0;
-  // The helper that gives a config another alignment, "WithDstAlignment", and the least it can
-  // give; null: there is no choice.
+  // The helper that gives a config a narrower alignment, such as "WithDstAlignment", and the least
+  // that it can give; null: there is no choice.
   const char* helper = nullptr;
   int least_alignment = 1;
   const char* if_null = "is null; give the tensor's address";  // null: it may be null
-  bool may_be_output = false;  // at the output's own address each thread reads what it writes
-  GivenElements given = {};    // where a span or a vector was given
-  std::int64_t reach = 0;      // bytes that it has to have then; 0: those up to its last line's end
+  bool may_be_output = false;  // may be the output: each thread reads what only it writes later
+  GivenElements given = {};    // the size, where a span or a vector was given
+  std::int64_t reach = 0;      // the bytes that it then must have; 0: up to its last line's end
 
   std::int64_t Reach() const { return reach != 0 ? reach : (lines - 1) * pitch_bytes + line_bytes; }
 };
 
-// `t` for `batch` such matrices, `stride` bytes apart, as one: of longer lines or of more lines of the
-// same pitch where they are those of a larger matrix, else as all bytes from first to last.
+// `batch` matrices like `t`, `stride` bytes apart, as one TensorArgument. Where they are parts of a
+// larger matrix it has longer lines, or more lines of the same pitch; otherwise it is one line of
+// all bytes from the first matrix to the last.
 TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride);
 
-// Whether a byte belongs to both. Of matrices with one pitch, such as two blocks of columns of a
-// larger one, exactly; of others, whether their ranges from first to last byte overlap.
+// Whether a byte belongs to both. The answer is exact for matrices with the same pitch, such as two
+// blocks of columns of a larger matrix; of others it says whether their ranges from first to last
+// byte overlap.
 bool Overlap(const TensorArgument& a, const TensorArgument& b);
 
 // Which arguments an epilogue reads.
@@ -53,9 +56,9 @@ struct EpilogueFacts {
   bool residual = false;
   bool output_scale = false;
   bool zero_point = false;
-  bool channel_values = false;    // of an activation
-  bool whole_zero_point = false;  // it is added to integers
-  // Of zero_point and of the residual's: what their types hold.
+  bool channel_values = false;    // an activation reads a value for each channel
+  bool whole_zero_point = false;  // zero_point is added to integers, so it must be one
+  // The ranges of the types of zero_point and of the residual's zero point.
   float least_zero_point = 0.0f, most_zero_point = 0.0f;
   float least_residual_zero_point = 0.0f, most_residual_zero_point = 0.0f;
 };
@@ -65,18 +68,18 @@ struct EpilogueArguments {
   EpilogueFacts facts;
   TensorArgument bias, channel_alpha, residual;
   TensorArgument channel_values = {};
-  // What the epilogue writes beside the output; of no bytes where it does not.
+  // The epilogue's auxiliary outputs; those that it does not write have no bytes.
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
   bool writes_output = true;
   float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
   float residual_zero_point = 0.0f;
-  bool alpha_is_one = true, gamma_is_one = true;  // to the last bit of what alpha and gamma are
-  bool gamma_is_zero = false;                     // then the residual is not read
+  bool alpha_is_one = true, gamma_is_one = true;  // exactly, in the types of alpha and gamma
+  bool gamma_is_zero = false;                     // exactly, so that the residual is not read
 };
 
 namespace internal {
 
-// For messages: NaN if a part is.
+// `value` as a number for checks and messages. That of a complex number is NaN if either part is.
 template <class Type>
 [[gnu::visibility("hidden")]] float AsFloat(const Type& value) {
   if constexpr (kIsComplex<Type>) {
@@ -88,8 +91,8 @@ template <class Type>
 
 }  // namespace internal
 
-// From an operator's Arguments: `channels` output channels (columns), `residual` as bytes, its
-// address aside.
+// The epilogue's part of an operator's Arguments. channels: output channels (columns of a product);
+// residual: its extent in bytes and its alignment, without the address.
 template <class Epilogue, class Arguments>
 [[gnu::visibility("hidden")]] EpilogueArguments EpilogueArgumentsOf(
     const Arguments& args, std::int64_t channels, const TensorArgument& residual) {
@@ -158,10 +161,11 @@ template <class Epilogue, class Arguments>
   return e;
 }
 
-// InvalidArgument, beginning with `who` ("conv"), if a tensor is null, misaligned, has fewer elements than
-// are read (where it was given with a size) or overlaps the output; if an argument is set that no stage of
-// the epilogue reads; if alpha and channel_alpha are both set; if a number is NaN or infinite, or
-// output_scale no number above 0 with an inverse; if a zero point lies outside the type that it belongs to.
+// InvalidArgument, with a message that begins with `who` ("conv"), if a tensor is null, is
+// misaligned, has fewer elements than the operator reads (where it was given with a size) or
+// overlaps the output; if an argument is set that no stage of the epilogue reads; if alpha and
+// channel_alpha are both set; if a number is NaN or infinite; if output_scale is not above 0 or has
+// no finite inverse; or if a zero point lies outside the range of its type.
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& epilogue);
 

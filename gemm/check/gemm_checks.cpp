@@ -10,7 +10,7 @@
 namespace weft::gemm {
 namespace {
 
-constexpr std::int64_t kTileOvershoot = 1024;  // tiles may reach past the last row by less
+constexpr std::int64_t kTileOvershoot = 1024;  // tiles reach past the last row by less
 constexpr std::int64_t kMaxExtent = kInt32Max - kTileOvershoot;
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
@@ -26,18 +26,19 @@ absl::Status CheckExtent(const char* field, std::int64_t value) {
   return absl::OkStatus();
 }
 
-// A matrix of `lines` lines of `extent` elements (in messages: the extent's name), `pitch` apart.
+// A matrix as it lies in memory: `lines` rows (of a column-major one, columns) of `extent` adjacent
+// elements. The fields' names are for messages.
 struct Lines {
   const char* pitch_field;
   const char* extent_field;
   std::int64_t lines;
   std::int64_t extent;
-  int element_bytes;  // rounded up
-  int access;         // elements of one; pitches are multiples of it
-  const char* helper;
+  int element_bytes;   // bytes of an element, rounded up
+  int access;          // elements of one access, of which pitches are multiples
+  const char* helper;  // what lowers config.alignment; null: nothing does
 };
 
-// Fills in *pitch if it is 0.
+// Checks *pitch, the elements from one line to the next, and fills it in if it is 0.
 absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
   const bool given = *pitch != 0;
   if (!given) *pitch = m.extent;
@@ -60,7 +61,8 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
         absl::StrCat("gemm: ", m.extent_field, "=", m.extent, accesses, "pad the matrix's lines (",
                      m.pitch_field, "=", RoundUp(m.extent, std::int64_t{multiple}), ")", lower));
   }
-  // Tiles may reach past the last line; offsets there are formed, though not used.
+  // Tiles may reach past the last line. Kernels compute offsets there, although they do not use
+  // them.
   const std::int64_t most = kInt64Max / (m.lines + kTileOvershoot) / m.element_bytes;
   if (*pitch > most) {
     return absl::OutOfRangeError(absl::StrCat("gemm: ", m.pitch_field, "=", *pitch, " exceeds ",
@@ -70,11 +72,11 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
   return absl::OkStatus();
 }
 
-// Matrices of `lines`, *stride elements apart, which is filled in if it is kPacked. by_tma: read by
-// TMA..
+// Checks *stride, the elements from one of `batch` matrices `m` to the next, and fills it in if it
+// is kPacked. by_tma: TMA reads them.
 absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
                          bool by_tma, std::int64_t* stride) {
-  // That of one product means nothing, and may be any number.
+  // The stride of a single product means nothing, and may be any number.
   if (*stride == GemmProblem::kPacked || batch <= 1) *stride = m.lines * pitch;
   if (batch <= 1) return absl::OkStatus();
   if (*stride < 0) {
@@ -101,16 +103,17 @@ absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, 
   return absl::OkStatus();
 }
 
-// What holds blocks of all Cs side by side, or the most there is.
+// The least ldc that holds the blocks of all Cs side by side; the largest int64 if none does.
 std::int64_t LeastPitch(const Lines& c, const GemmProblem& p) {
   const std::int64_t stride = std::max(p.stride_c, c.extent);
   const std::int64_t most = (kInt64Max - c.extent) / (p.batch - 1);
   return stride > most ? kInt64Max : (p.batch - 1) * stride + c.extent;
 }
 
-// Whether the Cs of a batch have no element in common, and places that kernels can count.
+// Checks that the Cs of a batch have no element in common, and that kernels can count their rows
+// and columns with 32 bits.
 absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
-  // Kernels count in lines and elements of one matrix in which all Cs lie.
+  // Kernels count rows and columns of the one matrix in which all Cs lie (MatrixRows).
   if (p.stride_c / p.ldc > (kMaxExtent - c.lines) / p.batch ||
       p.stride_c % p.ldc > (kMaxExtent - c.extent) / p.batch) {
     return absl::OutOfRangeError(
@@ -128,7 +131,8 @@ absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
       LeastPitch(c, p), " for blocks of one larger matrix"));
 }
 
-// Groups share the rows of A and C.
+// Checks what Grouped allows: no strides of A and C, whose rows the groups share, and a number of
+// tiles that 32 bits can count.
 absl::Status CheckGroups(const GemmProblem& p, const GemmFacts& facts) {
   for (const auto& [field, value] : {std::pair{"stride_a", p.stride_a}, {"stride_c", p.stride_c}}) {
     if (value != GemmProblem::kPacked) {
@@ -198,7 +202,7 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
                      ? nullptr
                      : "WithSrcAlignment"};
   };
-  // A residual has C's pitch, and elements of at most 4 bytes.
+  // A residual has C's leading dimension and elements of at most 4 bytes, perhaps wider than C's.
   const int c_bytes = std::max(facts.store.element_bits / 8, 4);
   const Lines c = {"ldc",
                    facts.row_major_c ? "n" : "m",

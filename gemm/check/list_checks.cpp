@@ -15,7 +15,7 @@ std::uintptr_t BeginOf(const ListedTensor& t) {
 }
 __extension__ using Wide = unsigned __int128;
 
-// Behind its last byte; of tensors that no address space holds, its end.
+// The address behind the tensor's last byte, at most the largest address there is.
 std::uintptr_t EndOf(const ListedTensor& t) {
   const auto bytes =
       static_cast<Wide>(t.tensor.lines - 1) * static_cast<std::uint64_t>(t.tensor.pitch_bytes) +
@@ -75,7 +75,7 @@ absl::Status CheckTable(const void* table, std::size_t alignment) {
 }
 
 absl::Status CheckListApart(absl::Span<const ListedTensor> tensors) {
-  std::vector<const ListedTensor*> written;  // by where they begin
+  std::vector<const ListedTensor*> written;  // sorted by their first bytes
   for (const ListedTensor& t : tensors) {
     if (t.is_written) written.push_back(&t);
   }

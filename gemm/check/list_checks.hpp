@@ -1,4 +1,5 @@
-// What Gemm<Listed<P>> checks of a list beside what each product's Gemm<P> checks; compiled once.
+// What Gemm<Listed<P>> checks of a list of products, in addition to what Gemm<P> checks of each
+// product. It is compiled once, for all policies.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +11,25 @@
 
 namespace weft::gemm {
 
-// InvalidArgument for an empty list, OutOfRange for one longer than 2^31 - 1.
+// InvalidArgument for an empty list, OutOfRange for one of more than 2^31 - 1 products.
 absl::Status CheckListSize(std::size_t products);
 
-// InvalidArgument for a batch, or an m below 0.
+// InvalidArgument unless the product's batch is 1.
 absl::Status CheckListed(const GemmProblem& problem);
 
-// `status`, which begins with "gemm: ", as one of product i of the list.
+// `status`, whose message begins with "gemm: ", with a message that names product i of the list.
 absl::Status OfProduct(std::size_t i, const absl::Status& status);
 
+// The errors for a list with more than 2^31 - 1 tiles (OutOfRange), and for `given` arguments where
+// the list has another number of products (InvalidArgument).
 absl::Status TooManyTiles(std::int64_t tiles);
 absl::Status WrongCount(std::size_t given, std::size_t products);
 
-// InvalidArgument for a null or misaligned address.
+// InvalidArgument if the address of the GPU's copy of the table is null or not `alignment`-byte
+// aligned.
 absl::Status CheckTable(const void* table, std::size_t alignment);
 
-// A tensor of product `product`; no address is null.
+// A tensor that product `product` of a list reads or writes. Its address is not null.
 struct ListedTensor {
   std::size_t product = 0;
   bool is_written = false;

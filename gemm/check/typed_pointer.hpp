@@ -1,5 +1,5 @@
-// The tensors of an operator's Arguments: pointers that may know how many elements lie there, and that
-// say what is wrong with elements of another type.
+// The tensors of an operator's Arguments: pointers that may know how many elements they point to,
+// and whose static_asserts say what is wrong with elements of another type.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,8 @@ namespace weft::gemm {
 // Which argument a TypedPointer is.
 enum class Argument { kSource, kBias, kResidual, kOutput, kNumbers };
 
-// How many elements of how many bytes an argument was given; -1: an address alone says nothing.
+// The number of elements that an argument was given with and the bytes of each. count is -1 where
+// the argument is an address alone.
 struct GivenElements {
   std::int64_t count = -1;
   int bytes = 1;
@@ -22,8 +23,9 @@ struct GivenElements {
 
 namespace internal {
 
-// std::span, absl::Span, std::vector, std::array: what has data() and size(). Not a container that ends with
-// the expression, whose address Arguments would keep.
+// std::span, absl::Span, std::vector, std::array and whatever else has data() and size(). It
+// excludes temporary containers, whose memory ends with the expression while Arguments keep its
+// address.
 template <class Range>
 concept Elements =
     requires(Range& range) {
@@ -34,8 +36,9 @@ concept Elements =
 
 }  // namespace internal
 
-// A Type* that takes what a Type* takes, and a span or a vector of such elements, whose size operators then check
-// against what the problem needs. It answers other elements with a sentence.
+// A Type* that converts from whatever converts to Type*, and from a span or a vector of such
+// elements, whose size operators then compare with what the problem needs. A static_assert explains
+// what is wrong with elements of another type.
 template <class Type, Argument kArgument>
 class TypedPointer {
  public:
@@ -92,7 +95,8 @@ template <class Type>
 using ResidualPointer = TypedPointer<const Type, Argument::kResidual>;
 template <class Type>
 using OutputPointer = TypedPointer<Type, Argument::kOutput>;
-// channel_alpha, zero points, sums, ends: numbers that a kernel reads beside the operands.
+// channel_alpha, zero points, window sums, group offsets: numbers that a kernel reads besides the
+// operands.
 template <class Type>
 using NumbersPointer = TypedPointer<const Type, Argument::kNumbers>;
 

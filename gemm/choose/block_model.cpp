@@ -1,4 +1,5 @@
-// The tile model's part for kernels whose blocks take one tile each: simt and simt_async, mma_sm75 and mma_sm80.
+// The tile model's part for kernels each of whose blocks takes one tile: simt, simt_async, mma_sm75
+// and mma_sm80.
 #include "weft/gemm/choose/tile_model_parts.hpp"
 
 namespace weft::gemm::internal {
@@ -6,7 +7,8 @@ namespace {
 
 constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
 
-// int8 multiply-accumulates a clock of a multiprocessor's tensor cores; of doubles their bytes, too.
+// Multiply-accumulates a clock of a multiprocessor's tensor cores, times the bytes of an element:
+// those of int8, or for 8-byte elements and larger those of double in the same unit.
 double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
   const TileDescription& config = tile.config;
   if (tile.element_bytes >= 8) {
@@ -16,15 +18,16 @@ double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
   if (compute_capability < 80) return 1024.0;
   if (compute_capability == 80) return small ? 1024.0 : 2048.0;
   if (compute_capability < 90) return small ? 512.0 : 1024.0;
-  // mma.sync reaches about 62% of what wgmma does.
+  // On sm_90 mma.sync reaches about 62% of the rate of wgmma.
   return small ? 1270.0 : 2540.0;
 }
 
-// Clocks of the work of a block, at the multiprocessor's full rate, for one k tile of simt.
+// Clocks that a simt or simt_async block takes for one k tile, if it has the multiprocessor's full
+// rate.
 double SimtTileClocks(const TileFacts& tile, bool gathers, const SimtConstants& c) {
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
-  const double packets = t.k / config.instruction.k;  // each a dp4a or an fma for every output
+  const double packets = t.k / config.instruction.k;  // k of one dp4a or fma for every output
   const double rate = tile.is_complex ? (tile.element_bytes == 2 * sizeof(float) ? 32.0 : 16.0)
                       : tile.element_bytes == sizeof(float) ? 128.0
                                                             : 64.0;
@@ -33,7 +36,7 @@ double SimtTileClocks(const TileFacts& tile, bool gathers, const SimtConstants& 
   const double each = async ? c.async_each : config.instruction.k == 1 ? c.fma_each : c.each;
   const double arithmetic =
       t.m * t.n * packets / rate * (each + c.per_thread_tile / (config.thread.m * config.thread.n));
-  // By asynchronous copies, of one element where operands are K-major.
+  // Asynchronous copies hold one element where the operand is K-major, else 16 bytes.
   const auto copies = [&](bool lines) { return lines ? 1.0 : tile.element_bytes / 16.0; };
   const double copied = async ? c.copy * t.k *
                                     (t.m * copies(tile.a.k_major) + t.n * copies(tile.b.k_major)) /
@@ -44,19 +47,19 @@ double SimtTileClocks(const TileFacts& tile, bool gathers, const SimtConstants& 
   return arithmetic + copied + gather + columns;
 }
 
-// The same of mma_sm75 and mma_sm80. Tensor cores multiply 16-bit elements at half the rate of int8, so that
-// bytes of k are what counts.
+// The same for mma_sm75 and mma_sm80. k is counted in bytes, because tensor cores multiply 16-bit
+// elements at half the rate of int8.
 double MmaTileClocks(const TileFacts& tile, int compute_capability, const MmaConstants& c) {
   const TileDescription& config = tile.config;
   const TileShape& t = config.threadblock;
   const TileShape& i = config.instruction;
   const double k = double(t.k) * tile.element_bytes,
-               copies = k / config.alignment.src;  // for each row
+               copies = k / config.alignment.src;  // of each row
   const double arithmetic =
       c.multiply * t.m * t.n * k / TensorMacsPerClock(tile, compute_capability);
-  const double part = double(config.warp.k) / t.k;  // of the k tile, where warps share it
+  const double part = double(config.warp.k) / t.k;  // a warp's share of the k tile (sliced k)
   const double read =
-      tile.threads / 32.0 * (config.warp.m + config.warp.n) * k * part;  // by ldmatrix
+      tile.threads / 32.0 * (config.warp.m + config.warp.n) * k * part;  // bytes, by ldmatrix
   const double loaded = (t.m + t.n) * k;
   const double shared = (read + loaded) / kSharedBytesPerClock;
   const double issue = ((t.m + t.n) * copies * (tile.searches_copies ? c.copy_each : c.copy) +
@@ -65,8 +68,9 @@ double MmaTileClocks(const TileFacts& tile, int compute_capability, const MmaCon
   return std::max({arithmetic, shared, loaded / c.l2_bytes}) + c.issue * issue;
 }
 
-// What is the same for both. tile_clocks: of a k tile. Copies that are started stages - 1 k tiles ahead have that
-// long to arrive. instructions: of an output's epilogue.
+// What simt and mma kernels have in common. tile_clocks: of a k tile; instructions: of the
+// epilogue, for an output, beside those of `c`. A copy that starts stages - 1 k tiles ahead has the
+// time of as many k tiles to arrive, so that each k tile waits for that part of the latency.
 template <class Constants>
 double BlockMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
                          const GpuFacts& gpu, const Constants& c, double tile_clocks,
@@ -79,11 +83,13 @@ double BlockMicroseconds(const TileFacts& tile, const PlanCounts& counts, double
                   c.sum_of_parts * (t.k / config.warp.k - 1) +
                   (tile.store.residual_bits > 0 ? c.residual : 0.0);
   const double epilogue = t.m * t.n * instructions / kLanesPerClock;
-  // A thread waits for the residual of some of its outputs, then for that of the next ones.
+  // A thread loads the residual of some of its outputs at a time, and waits for each of these
+  // loads.
   const double of_thread = double(t.m) * t.n / tile.threads;
   const double ends =
       c.start_and_end + (tile.store.residual_bits > 0 ? c.residual_wait * of_thread / 32.0 : 0.0);
-  // Clocks that `blocks` blocks take together on a multiprocessor: their work, or what one of them waits for.
+  // Clocks that `blocks` blocks take together on a multiprocessor: the work of all of them and the
+  // time that a single one takes with its latencies, overlapped.
   const auto wave = [&](double blocks) {
     const auto rate = [&](double warps) { return std::min(1.0, warps / warps_for_full_rate); };
     const double warps = tile.threads / 32.0;

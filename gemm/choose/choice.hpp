@@ -1,5 +1,5 @@
-// How Dispatch (gemm/dispatch.hpp) chooses among the policies of a family. It asks plans, which need no kernel, and
-// is compiled once for each kind of operator.
+// How Dispatch (gemm/dispatch.hpp) chooses among the policies of a family. It asks the policies'
+// plans, which need no kernel, so that it is compiled once for each kind of operator.
 #pragma once
 
 #include <array>
@@ -18,21 +18,22 @@
 
 namespace weft::gemm {
 
-// One policy of a family and what became of it.
+// One policy of a family, and what Dispatch found out about it.
 struct Candidate {
   TileFacts facts;
-  absl::Status status;    // why the policy refuses the problem or the machine
-  Prediction prediction;  // if it does not
+  absl::Status status;    // OK, or why the policy refuses the problem or the machine
+  Prediction prediction;  // where status is OK
 };
 
 struct DispatchOptions {
-  // Measured choices, asked before the model; read by Create only. Null: the model alone.
+  // Measured choices, which Create asks before the model and reads no later. Null: the model alone
+  // chooses.
   const TuningTable* tuning = nullptr;
 };
 
-// What a problem's extents, as they are, cost the chosen policy in the width of its loads and stores,
-// for Describe; ends with "; ". facts: of the chosen policy. Other kinds of operators have an overload for
-// their problems.
+// A note for Describe on what a problem's extents cost the chosen policy in the width of its loads
+// and stores: empty, or ending with "; ". facts: those of the chosen policy; int: its index among
+// the candidates. Each kind of operator has an overload for its problems.
 inline std::string AccessNote(const GemmProblem&, const GemmFacts&, const std::vector<Candidate>&,
                               int) {
   return "";
@@ -40,59 +41,62 @@ inline std::string AccessNote(const GemmProblem&, const GemmFacts&, const std::v
 
 namespace internal {
 
-// If this program holds GPU code for some of the candidates (has_code[i]), the others are refused.
-// who, cmake: OperatorKind's.
+// Refuses candidates without GPU code in this program, if it holds GPU code for others
+// (has_code[i]). who, cmake: OperatorKind's kWho and kCMake.
 void RefuseWithoutGpuCode(const char* who, const char* cmake, const bool* has_code,
                           std::vector<Candidate>* candidates);
 
-// Those candidates are refused that a Dispatch does not compile for the CPU (on_cpu[i]).
+// Refuses candidates that a Dispatch does not compile for the CPU (those whose on_cpu[i] is false).
 void RefuseWithoutCpuCode(const char* who, const bool* on_cpu, std::vector<Candidate>* candidates);
 
-// What RunOnCpu says where the tiles that are compiled for the CPU refuse a problem, the first of them with `status`,
-// or addresses that `tile` takes.
+// The error of RunOnCpu where all tiles that are compiled for the CPU refuse a problem, or
+// addresses, that `tile` takes. status: why the first of them refuses.
 absl::Status NoCpuCode(const char* who, const TileDescription& tile, const absl::Status& status);
 
-// The index of the accepted candidate with the least prediction, of those that count if that is given;
-// -1 if there is none.
+// The index of the accepted candidate with the shortest predicted time, among those for which
+// `counts` is true if it is given; -1 if there is none.
 int Cheapest(const std::vector<Candidate>& candidates,
              const std::function<bool(int index)>& counts = nullptr);
 
 // "mma_sm80 128x64x64, 3 stages"
 std::string TileName(const TileDescription& config);
 
-// The accepted candidate with the least prediction among those that ask less of addresses than `than`
-// does; -1 if there is none. Narrower loads and stores ask less; a wgmma_sm90 tile asks for more than
-// the others.
+// The accepted candidate with the shortest predicted time among those that need less alignment of
+// addresses than candidate `than` does; -1 if there is none. Narrower loads and stores need less; a
+// wgmma_sm90 tile needs more than those of other mainloops.
 int LessStrict(const std::vector<Candidate>& candidates, int than);
 
-// Why `chosen`: its prediction, the runner-up, what decides between the two. `machine`: "GPU of 132
-// multiprocessors".
+// Why `chosen` was chosen: its prediction, the runner-up and what decides between the two. machine:
+// as MachineName says it.
 std::string Why(const std::vector<Candidate>& candidates, int chosen, const std::string& machine);
 
 // What a tuning table says of a problem.
 struct Tuned {
-  int index = -1;    // the policy it names; -1: the model is to choose
+  int index = -1;    // the policy that the table names; -1: the model is to choose
   std::string note;  // why, for Describe
 };
 Tuned LookUp(const TuningTable& table, const std::string& operator_name,
              const TunedProblem& problem, const GpuFacts& gpu,
              const std::vector<Candidate>& candidates);
 
-// Whether `a` asks no more of problems and addresses than `b`: the same mainloop or one with threads' own loads, and
-// no wider loads and stores.
+// Whether tile `a` accepts all problems and addresses that `b` accepts, as far as mainloop and
+// alignment say: it is not the one of wgmma_sm90 if `b` is another's, and its loads and stores are
+// no wider.
 constexpr bool AsksNoMore(const TileDescription& a, const TileDescription& b) {
   return (a.mainloop == Mainloop::kWgmmaSm90) <= (b.mainloop == Mainloop::kWgmmaSm90) &&
          a.alignment.src <= b.alignment.src && a.alignment.dst <= b.alignment.dst;
 }
 
-// The tiles of a family that Dispatch::RunOnCpu is compiled for, where all have the same results: of those that ask
-// least of problems and addresses one with the fewest rows, which serves whatever one of the family does; and the
-// largest that threads load, for problems in which it is not mostly padding. A family whose tiles ask for less in
-// different ways (narrow loads, or narrow stores) has more of the first.
+// The tiles of a family that Dispatch::RunOnCpu is compiled for, where all tiles have the same
+// results. One is the tile with the fewest rows among those that ask least of problems and
+// addresses (AsksNoMore), which accepts whatever any tile of the family accepts. The other is the
+// largest tile that is not wgmma_sm90's, for problems that fill it. A family has several of the
+// first kind if no single tile asks least, because one has the narrowest loads and another the
+// narrowest stores.
 template <std::size_t kCount>
 constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription, kCount>& tiles) {
   const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
-  // Plain tiles before those that share or stack.
+  // Plain tiles come before those with cluster split-K, ping-pong or packed output rows.
   const auto rank = [](const TileDescription& c) {
     return std::pair(c.cluster_split_k > 1 || c.ping_pong || c.packed_rows > 1, c.threadblock.m);
   };
@@ -114,13 +118,13 @@ constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription,
   return on_cpu;
 }
 
-// What choosing asks of a family. Planner: of its kind of operators; see GemmPlanner
+// What Choose needs to know of a family. Planner: that of the kind of operator, such as GemmPlanner
 // (gemm/product/gemm_plan.hpp).
 template <class Planner>
 struct FamilyFacts {
-  const char* who = "";  // OperatorKind's
-  const char* cmake = "";
-  std::string (*name)() = nullptr;  // for tuning tables
+  const char* who = "";             // OperatorKind's kWho
+  const char* cmake = "";           // OperatorKind's kCMake
+  std::string (*name)() = nullptr;  // OperatorName(), for tuning tables
   absl::Span<const typename Planner::Facts> policies;
   absl::Span<const bool> has_gpu_code;
   absl::Span<const bool> on_cpu;
@@ -138,13 +142,14 @@ struct Choice {
   using Planned = PlannedPolicy<typename Planner::Plan>;
   typename Planner::Problem problem;  // as it was given
   Planned chosen;
-  std::vector<Planned> others;        // for addresses that it refuses, one after the other
+  std::vector<Planned> others;        // to be tried in this order for addresses that it refuses
   std::vector<Candidate> candidates;  // in the family's order
   bool measured = false;
   std::string why;
 };
 
-// The plans of all policies, and what becomes of these.
+// The plan of each policy of the family, and for each a Candidate: its prediction, or why it is
+// refused.
 template <class Planner, class Machine>
 std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
     const typename Planner::Problem& problem, const Machine& machine,
@@ -172,7 +177,8 @@ std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderP
   return {std::move(plans), std::move(candidates)};
 }
 
-// Errors as Dispatch::Create's.
+// Chooses among the policies of a family for a problem and a machine. Its errors are those of
+// Dispatch::Create.
 template <class Planner, class Machine>
 absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
                                        const Machine& machine, const DispatchOptions& options,
@@ -209,8 +215,8 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
   return choice;
 }
 
-// The policies with CPU code that accept `problem`, the quickest on one thread of the CPU first. If there is none,
-// *refusal is the first one's.
+// The policies with CPU code that accept `problem`, the quickest on one thread of the CPU first. If
+// there is none, *refusal says why the first of them refuses it.
 template <class Planner>
 std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
     const typename Planner::Problem& problem, const FamilyFacts<Planner>& family,
@@ -235,7 +241,8 @@ std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
   return order;
 }
 
-// A kind of operators has these in its dispatch.cpp (WEFT_CHOOSE), and declares them where its Planner is known.
+// Each kind of operator instantiates these in its dispatch.cpp, and declares them `extern` where
+// its Planner is declared, so that programs do not compile them again.
 #define WEFT_CHOOSE(extern_or_nothing, Planner)                                              \
   extern_or_nothing template absl::StatusOr<Choice<Planner>> Choose<Planner, GpuFacts>(      \
       const Planner::Problem&, const GpuFacts&, const DispatchOptions&,                      \

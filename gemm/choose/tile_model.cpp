@@ -14,14 +14,15 @@ bool IsSimt(const TileDescription& config) {
 }
 
 int BlocksPerSm(const TileFacts& tile, const arch::DeviceLimits& limits) {
-  const std::int64_t shared = tile.shared_bytes + 1024;  // 1 KB of each block's is the system's
+  const std::int64_t shared = tile.shared_bytes + 1024;  // CUDA takes 1 KB for each block itself
   return static_cast<int>(std::min<std::int64_t>(
       {std::int64_t{tile.blocks_by_registers} * limits.registers_per_sm / 65536,
        limits.shared_memory_per_sm / shared, limits.max_threads_per_sm / tile.threads}));
 }
 
-// How the plan's blocks spread over the processors, `together` of which work on a tile: blocks,
-// processors, useful, busy. *per_sm: tiles of the busiest, each its own or shared.
+// How the plan's blocks spread over `processors` processors, `together` of which work on each tile.
+// It sets blocks, processors, useful and busy of the Prediction. *per_sm: the tiles in which the
+// busiest processor has a part.
 Prediction Spread(const PlanCounts& counts, int split, int processors, int together,
                   double* per_sm) {
   Prediction result;
@@ -53,7 +54,7 @@ GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name) {
 absl::Status CheckFacts(const char* who, const GpuFacts& gpu) {
   struct Fact {
     const char* name;
-    double value, most;  // `most` is far above what there is
+    double value, most;  // `most` is far above what any GPU has
   };
   const arch::DeviceLimits& limits = gpu.limits;
   const Fact facts[] = {
@@ -108,7 +109,7 @@ Prediction internal::SpreadOverGpu(const PlanCounts& counts, const TileFacts& ti
 
 Prediction internal::SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile,
                                    const CpuFacts& cpu, double* per_thread) {
-  // A cluster's blocks run on one thread.
+  // The executor runs all blocks of a cluster on one thread.
   Prediction result =
       Spread(counts, tile.config.cluster_split_k, std::max(1, cpu.threads), 1, per_thread);
   result.blocks_per_sm = 1;
@@ -149,7 +150,8 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
   return internal::Predict(counts, tile, gpu, internal::ModelConstants());
 }
 
-// The executor goes through what each thread does: a thread costs more than its arithmetic.
+// The CPU executor runs each thread of a block as a fiber, so a thread costs more than its
+// arithmetic.
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
   TileShape t = config.threadblock;
@@ -160,7 +162,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFac
   double k_tile = 0.0;  // nanoseconds
   if (IsSimt(config)) {
     const double steps =
-        double(tile.threads) * config.warp.k / config.instruction.k;  // turns at a packet
+        double(tile.threads) * config.warp.k / config.instruction.k;  // packets of all threads
     k_tile = 0.06 * t.m * t.n * t.k + 15.0 * steps + 0.5 * gathered + 20.0 * tile.threads;
   } else {
     k_tile = 0.16 * t.m * t.n * t.k + 16.0 / config.alignment.src * gathered + 100.0 * tile.threads;

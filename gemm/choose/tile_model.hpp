@@ -1,13 +1,13 @@
-// A model of how long an operator takes with a given tile, good enough to choose one without
-// measuring. What it counts, the operator's plan says (PlanCounts).
+// A model of how long an operator takes with a given tile, good enough to choose a tile without
+// measuring. The operator's plan makes the counts that it starts from (PlanCounts).
 //
 // It counts the waves of blocks and, for each, the slower of the work that the multiprocessor's
-// blocks share and the latency that one block cannot hide. The constants of simt, mma_sm80 and wgmma_sm90
-// (gemm/choose/tile_model_constants.hpp) are fitted to products of int8 with four epilogues on an
-// H200: `model_check --fit` makes them from perf/results/tiles/, and
+// blocks share and the latency that one block cannot hide. The constants of simt, mma_sm80 and
+// wgmma_sm90 (gemm/choose/tile_model_constants.hpp) are fitted to products of int8 with four
+// epilogues on an H200: `model_check --fit` makes them from perf/results/tiles/, and
 // perf/results/tiles/model_check.txt says how well they choose. Those of mma_sm75, of other element
 // types and of older GPUs follow from them and from data sheets. An operator of Mainloop::kOther
-// has a model of its own (gemm/choose/tile_model_parts.hpp).
+// has a model of its own, made of the parts in gemm/choose/tile_model_parts.hpp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace weft::gemm {
 
-// An H200 unless told otherwise.
+// What the model knows of a GPU. The defaults are those of an H200.
 struct GpuFacts {
   arch::DeviceLimits limits = {.compute_capability = 90,
                                .sm_count = 132,
@@ -42,19 +42,20 @@ struct CpuFacts {
   int threads = 1;
 };
 
-// What the model expects of one tile. On the CPU a multiprocessor is a thread.
+// What the model expects of one tile. For the CPU "multiprocessor" means a thread.
 struct Prediction {
   double microseconds = 0.0;
   std::int64_t blocks = 0;
   int processors = 0;     // multiprocessors
-  int blocks_per_sm = 0;  // that fit together; 0: not one does
+  int blocks_per_sm = 0;  // blocks that a multiprocessor runs together; 0: not even one fits
   double waves = 0.0;     // blocks / (processors * blocks_per_sm)
-  double useful = 0.0;    // of the multiply-accumulates; the rest is padding of m, n and k
-  double busy = 0.0;      // mean over the multiprocessors of their share of blocks, busiest = 1
+  double useful = 0.0;    // share of the multiply-accumulates that are not padding of m, n and k
+  double busy = 0.0;      // blocks of the average multiprocessor, over those of the busiest one
   bool memory_bound = false;
 };
 
-// counts: of the plan that the tile's policy makes. Infinite for Mainloop::kOther.
+// counts: those of the plan that the tile's policy makes. A GPU's time is infinite for
+// Mainloop::kOther.
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu);
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu);
 

@@ -12,7 +12,7 @@ namespace weft::gemm::internal {
 
 inline constexpr double kLanesPerClock = 128.0;  // instruction lanes of a multiprocessor
 
-// Of parts that overlap, but not wholly: between the longest and their sum.
+// How long parts take together that overlap, but not wholly: between the longest and their sum.
 inline double Overlapped(std::initializer_list<double> parts) {
   double cubes = 0.0;
   for (const double part : parts) cubes += part * part * part;
@@ -25,14 +25,16 @@ inline double Overlapped(double power, std::initializer_list<double> parts) {
   return std::pow(sum, 1.0 / power);
 }
 
-// Microseconds of computing and of memory, which overlap but for the share `next` of the lesser.
+// The time of `compute` and `memory` microseconds, which overlap but for the share `next` of the
+// lesser.
 inline double Together(double compute, double memory, double next, Prediction* result) {
   result->memory_bound = memory > compute;
   return (std::max)(compute, memory) + next * (std::min)(compute, memory);
 }
 
-// How the blocks of a plan spread over a machine: a Prediction but for its time, which is infinite if there is no
-// block or none fits on the GPU. *per_sm, *per_thread: blocks of the busiest multiprocessor or thread.
+// How the blocks of a plan spread over a machine: a Prediction without its time. The time is
+// infinite if there is no block or none fits on the GPU. *per_sm, *per_thread: tiles of the busiest
+// multiprocessor or thread.
 Prediction SpreadOverGpu(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
                          double* per_sm);
 Prediction SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu,
@@ -42,14 +44,15 @@ Prediction SpreadOverCpu(const PlanCounts& counts, const TileFacts& tile, const 
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFacts& gpu,
                    const ModelConstants& constants);
 
-// Microseconds of the GPU's memory. The less of the L2 a kernel's bytes take, the more of them it still has, or keeps
-// to be written later.
+// Microseconds that the GPU's memory takes for a plan's bytes. The fewer bytes a kernel moves,
+// compared with the size of the L2, the larger the share of them that the L2 still holds from the
+// kernel before, or keeps to be written later.
 double MemoryMicroseconds(const PlanCounts& counts, const GpuFacts& gpu,
                           const MemoryConstants& constants);
 
-// Microseconds of kernels of simt and simt_async, of mma_sm75 and mma_sm80, and of wgmma_sm90. per_sm: blocks of
-// the busiest multiprocessor. They set result->memory_bound and read result->blocks_per_sm; wgmma_sm90's may set
-// result->busy.
+// Microseconds of a kernel of simt or simt_async, of mma_sm75 or mma_sm80, and of wgmma_sm90
+// (WholeK: where one k tile holds all k of a tile). per_sm: tiles of the busiest multiprocessor.
+// Each sets result->memory_bound; those of simt and mma read result->blocks_per_sm.
 double SimtMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
                         const GpuFacts& gpu, const SimtConstants& constants,
                         const MemoryConstants& memory, Prediction* result);
@@ -63,7 +66,7 @@ double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, doubl
                           const GpuFacts& gpu, const WholeKConstants& constants,
                           const MemoryConstants& memory, Prediction* result);
 
-// Of stores of fewer than 8 channels, how many more than one 8 channels take.
+// How many more stores than one 8 channels take where a store (config.alignment.dst) holds fewer.
 double NarrowStores(const TileFacts& tile);
 
 }  // namespace weft::gemm::internal

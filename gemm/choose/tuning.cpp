@@ -58,7 +58,8 @@ absl::Status CheckRecord(const TuningRecord& r, const absl::StatusOr<std::string
   return absl::OkStatus();
 }
 
-// The fields of one line, each at most once, none unknown, none missing.
+// The fields of one line of a table: all of kFields, each once, or none of an empty line. An error
+// says which field is unknown, missing or given twice.
 absl::StatusOr<std::map<std::string, std::string>> Fields(const std::string& line) {
   std::map<std::string, std::string> fields;
   std::size_t at = line.find_first_not_of(kWhiteSpace);
@@ -171,7 +172,7 @@ absl::Status TuningTable::AddFile(const std::string& path) {
   if (!file) {
     return absl::NotFoundError(absl::StrCat("tuning table ", path, " cannot be opened"));
   }
-  // Not through stream iterators, which throw where reading fails.
+  // Stream iterators would throw where reading fails.
   std::string text;
   char block[4096];
   while (file.read(block, sizeof(block)) || file.gcount() > 0) text.append(block, file.gcount());

@@ -1,13 +1,15 @@
-// The tile model's part for wgmma_sm90, whose blocks are persistent: they take one tile after the other.
+// The tile model's part for wgmma_sm90, whose blocks are persistent: each takes tile after tile.
 #include "weft/gemm/choose/tile_model_parts.hpp"
 #include "weft/gemm/hopper/mbar_ring.hpp"
 
 namespace weft::gemm::internal {
 namespace {
 
-// Clocks of a k tile of which warps transpose boxes (transposed_matrices.hpp): 0 if there are none. Tf32's from four
-// tiles of one product on an H100. Of bytes shared memory binds: lines of 128 bytes that products read, that are
-// copied, and that are transposed, each twice; a fifth more from four tiles of three products on an H100 and an H200.
+// Clocks of a k tile whose MN-major boxes transform warps transpose (transposed_matrices.hpp); 0 if
+// no operand is MN-major. Those of Tf32 were measured on four tiles of one product on an H100. For
+// bytes shared memory is the limit, at one line of 128 bytes a clock: the tensor cores read lines,
+// TMA writes them, and the transpose reads and writes them once more. A fifth is added after four
+// tiles of three products on an H100 and an H200.
 double TransposeClocks(const TileFacts& tile) {
   if (!tile.wgmma.transposes) return 0.0;
   const TileShape& t = tile.config.threadblock;
@@ -21,24 +23,25 @@ double TransposeClocks(const TileFacts& tile) {
   return kOfKTile + kOfBox * rows / kBoxRows / kWarps;
 }
 
-// Clocks of a tile's columns that lie across k and are upcast (register_fragments.hpp), 0 if none are: a
-// multiprocessor takes this long for a step of 64, of each warpgroup that multiplies by them. From three tiles of
-// two products on an H100; a warpgroup alone (16 rows) waits for other things.
+// Clocks of a tile's `steps` in which warpgroups upcast an MN-major B in registers
+// (register_fragments.hpp); 0 if there is no such B. A multiprocessor takes kOfStep clocks for 64
+// columns of a step, for each warpgroup that multiplies by them; measured on three tiles of two
+// products on an H100. A block with a single warpgroup is limited by other things.
 double UpcastClocks(const TileFacts& tile, double steps) {
   constexpr double kOfStep = 130.0;
   const TileDescription& c = tile.config;
-  const double sharers = double(c.threadblock.m) / c.warp.m;  // of the same columns
+  const double sharers = double(c.threadblock.m) / c.warp.m;  // warpgroups with the same columns
   const double groups = (c.ping_pong ? 2 : 1) * sharers * c.threadblock.n / c.warp.n;
   if (!tile.b.loads || tile.b.k_major || groups == 1.0) return 0.0;
   return steps * sharers * c.threadblock.n / 64.0 * kOfStep;
 }
 
-// Clocks that a multiprocessor takes for what a tile consists of, by the unit that does it.
+// Clocks that a multiprocessor takes for a tile, for each unit that works on it.
 struct TileClocks {
   double products = 0.0;  // tensor cores
   double stores = 0.0;    // instructions of the epilogue
-  double feed = 0.0;      // TMA, or the threads that load, by themselves
-  double issue = 0.0;     // TMA, or the instructions of the threads that load
+  double feed = 0.0;      // TMA, or the threads that load, when one block loads alone
+  double issue = 0.0;     // TMA, or the instructions of these threads, which blocks share
 };
 
 }  // namespace
@@ -62,7 +65,8 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const TileShape& t = config.threadblock;
   const WgmmaCounts& e = counts.wgmma;
   const double tiles = counts.blocks(), together = config.blocks_per_sm, sms = gpu.limits.sm_count;
-  // Clusters of 4 and 8 find less room than there are multiprocessors.
+  // Clusters of 2, 4 and 8 blocks cannot use all of the 132 multiprocessors of an H200: 64, 28 and
+  // 12 clusters run together.
   const int split = config.cluster_split_k;
   const double places = split == 1 ? 132.0 : split == 2 ? 64.0 : split == 4 ? 28.0 : 12.0;
   const double room = places * sms / 132.0 * together;
@@ -77,7 +81,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double copies = share * ((all - 1.0) * e.copies + e.last_copies);
   const double outputs = double(t.m) * t.n;
   TileClocks of;
-  of.products = steps * outputs / 128.0;  // 4096 a clock, 32 to a step
+  of.products = steps * outputs / 128.0;  // 4096 int8 products a clock, 32 for an output and step
   const double columns = e.column_clocks / (e.b_stays ? std::max(1.0, waves) : 1.0);
   const double loads = copies * e.copy_clocks + steps * columns;
   if (tile.wgmma.gathers) {
@@ -88,7 +92,7 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
     const double threads = std::clamp<double>(e.copies, 1, MbarRingParams::kMostRowThreads);
     of.issue = of.feed = loads + copies * c.copy / threads;
   }
-  // Filters that stay are no part of a stage; each block loads them once.
+  // An operand B that stays in shared memory is no part of a stage; each block loads it once.
   const double bytes_of_step =
       double(e.stage_bytes) / std::max(1, e.steps) + (e.b_stays ? 32.0 * t.n / waves : 0.0);
   const bool residual = tile.store.residual_bits > 0;
@@ -100,12 +104,14 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   of.stores = bytes > 2.0 * outputs
                   ? bytes / split / c.wide_bytes
                   : instructions * std::max(bytes, outputs) * inside / split / kLanesPerClock;
-  // A warp by itself does not issue at the full rate, and where columns are padding some warps idle.
+  // A warp that issues alone does not reach the full rate. Where columns are padding some warps
+  // idle.
   const double of_thread = instructions * config.warp.m * config.warp.n / 128.0 / split;
   const double epilogue = c.fixed + Overlapped({of.stores, c.dependent * of_thread});
 
-  // Clocks of a block. Of its first tile the first k tile comes and the epilogue goes by themselves,
-  // else the ring goes on behind them. The residual comes while products are made.
+  // Clocks of a block. Nothing overlaps with the loads of its first tile's first k tile and with
+  // its last epilogue; in between the ring loads on during epilogues. The residual arrives during
+  // the products.
   const double groups = outputs / (double(config.warp.m) * config.warp.n);
   const double alone_in_k_tile = config.ping_pong ? c.ping_pong_k_tile : c.k_tile;
   const double multiply = std::max(
@@ -117,14 +123,15 @@ double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const 
   const double alone =
       first + Overlapped({Overlapped(c.overlap, {waited, of.feed - first, ring}), transposed}) +
       epilogue;
-  // Ping-pong: sets of warpgroups multiply and store at the same time.
+  // With ping-pong one group of warpgroups multiplies while the other one stores.
   const double cycle =
       !config.ping_pong ? waited + epilogue
                         : Overlapped(c.ping_pong_overlap,
                                      {multiply, (waited + epilogue) / (config.ping_pong ? 2 : 1)});
   const double next = Overlapped({Overlapped(c.overlap, {cycle, of.feed, ring}), transposed});
-  // And where it shares its multiprocessor. Blocks for more than half of the multiprocessors, but not
-  // for all, meet the kernel before on most: the others then get two.
+  // A block may share its multiprocessor with others. A grid for more than half of the
+  // multiprocessors, but not for all, starts while most of them still run the kernel before; the
+  // free ones then get two blocks.
   const bool uneven = split == 1 && together > 1 && 2.0 * blocks > sms && blocks < 0.95 * sms;
   const double sharers = uneven ? together : std::min(per_sm, together);
   const auto shared = [&](double clocks) {

@@ -1,5 +1,5 @@
-// What an epilogue writes beside its output, of the values on their way there: a Copy, and what a
-// ChannelRange looks at.
+// The auxiliary outputs of an epilogue: intermediate values of the chain that a Copy stage stores
+// in a tensor of its own, and those whose minimum and maximum a ChannelRange stage records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Of tensor formats the stride is at most the number of channels: one multiplication.
+// Where pixel pq begins in its image, in elements. The pixel stride of a tensor format is at most
+// the number of channels and so fits 32 bits, which makes this one multiplication.
 template <class Layout>
 WEFT_DEVICE std::int64_t PixelOffset(const TensorExtents& e, std::int32_t pq) {
   if constexpr (TensorFormat<Layout>) {
@@ -24,7 +25,7 @@ WEFT_DEVICE std::int64_t PixelOffset(const TensorExtents& e, std::int32_t pq) {
   }
 }
 
-// PolicyT, Output, kChannels: EpilogueMath's. c: its Channels.
+// The template arguments are those of EpilogueMath; `c` in the functions is its Channels.
 template <class PolicyT, class Output, int kChannels>
 struct AuxiliaryOutputs {
   using Dst = typename PolicyT::DstLayout;
@@ -32,7 +33,7 @@ struct AuxiliaryOutputs {
   using Element = typename Epilogue::Output;
   using Range = std::conditional_t<Epilogue::kHasRange, KeptRange<kChannels>, NoRange>;
 
-  // Of a pixel: what the stages that write beside the output have seen.
+  // The values of kCount channels of one pixel that reach the Copy and the ChannelRange stage.
   template <int kCount>
   struct Seen {
     [[maybe_unused]] float copy[Epilogue::kHasCopy ? kCount : 1];
@@ -40,7 +41,7 @@ struct AuxiliaryOutputs {
   };
   static constexpr bool kHasAuxiliaryOutputs = Epilogue::kHasCopy || Epilogue::kHasRange;
 
-  // Of channel j.
+  // Records in `seen` what the two stages get of channel j.
   template <class In>
   WEFT_DEVICE static void See(const Output& p, const In& in, const epilogues::OutputCoord& at,
                               int j, Seen<kChannels>& seen) {
@@ -51,7 +52,8 @@ struct AuxiliaryOutputs {
       seen.range[j] = p.epilogue.template ValueAt<typename Epilogue::RangeStage>(in, at);
     }
   }
-  // Whether copies, if any, are laid out as the output is: a pixel's begin where its outputs do.
+  // Whether the copy, if there is one, has the output's layout: a pixel then begins at the same
+  // offset in both.
   static constexpr bool kCopiesLieAsOutputs = [] {
     if constexpr (Epilogue::kHasCopy) {
       return std::is_same_v<typename Epilogue::template CopyLayout<Dst>, Dst>;
@@ -60,7 +62,8 @@ struct AuxiliaryOutputs {
     }
   }();
 
-  // wanted: the pixel is one, and some channels may be.
+  // Stores a pixel's copies and updates the ranges. wanted: the pixel is inside the output.
+  // Channels past the last are dropped where values are written to global memory.
   template <class CopyT>
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                     bool wanted, const CopyT& c, const Seen<kChannels>& seen,
@@ -72,7 +75,7 @@ struct AuxiliaryOutputs {
     }
     WriteSeen(t, p, wanted ? begin : -1, c, seen, range);
   }
-  // begin: where the pixel begins in the copy, in elements; negative if it is none.
+  // The same. begin: where the pixel begins in the copy, in elements; negative if it is outside.
   template <class CopyT>
   WEFT_DEVICE static void WriteSeen(arch::Thread t, const Output& p, std::int64_t begin,
                                     const CopyT& c, const Seen<kChannels>& seen,
@@ -80,7 +83,7 @@ struct AuxiliaryOutputs {
     if constexpr (Epilogue::kHasCopy) StoreCopies(t, p, begin, c, seen.copy);
     TakeRange(begin >= 0, seen, range);
   }
-  // Of WriteSeen what is not the copies.
+  // The part of WriteSeen that updates the ranges.
   WEFT_DEVICE static void TakeRange([[maybe_unused]] bool wanted,
                                     [[maybe_unused]] const Seen<kChannels>& seen,
                                     [[maybe_unused]] Range& range) {
@@ -90,8 +93,9 @@ struct AuxiliaryOutputs {
     }
   }
 
-  // The copies of one pixel: as many channels at once as the output's stores, whose alignment they
-  // share, where they lie side by side as its do.
+  // Stores the copies of one pixel. Where the copy has the output's layout, one store takes as many
+  // channels as a store of the output (at most 16 bytes), as the copy is aligned to as many
+  // elements; elsewhere it takes one.
   template <class CopyT>
   WEFT_DEVICE static void StoreCopies(arch::Thread t, const Output& p, std::int64_t begin,
                                       const CopyT& c, const float (&values)[kChannels]) {

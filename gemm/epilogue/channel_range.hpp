@@ -1,9 +1,9 @@
-// The least and the greatest value of each output channel, beside the outputs: what ChannelRange asks
-// for.
+// The least and the greatest value of each output channel, which the epilogue stage ChannelRange
+// records beside the outputs.
 //
-// A thread keeps the ranges of its channels over all its pixels of a tile, the lanes of a warp that
-// share channels fold theirs, and what is left looks at memory once: a warp's tile has one access for
-// each end of a channel's range. The order does not matter.
+// A thread keeps the ranges of its channels over all its pixels of a tile. The lanes of a warp that
+// share channels then fold theirs, so that a warp's tile updates global memory once for each end of
+// a channel's range. Minimum and maximum do not depend on the order of the updates.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Of kChannels channels.
+// A thread's running minimum and maximum of kChannels channels.
 template <int kChannels>
 struct KeptRange {
   float least[kChannels], greatest[kChannels];
@@ -28,26 +28,26 @@ struct KeptRange {
       greatest[j] = -std::numeric_limits<float>::infinity();
     }
   }
-  // NaN is passed over, as fmin and fmax do: without branches.
+  // A value that is not wanted becomes a NaN, which fmin and fmax pass over: there is no branch.
   WEFT_DEVICE void Take(int j, bool wanted, float x) {
     const float seen = wanted ? x : std::numeric_limits<float>::quiet_NaN();
     least[j] = std::fmin(least[j], seen);
     greatest[j] = std::fmax(greatest[j], seen);
   }
 };
-// In its place where there is none.
+// Takes the place of KeptRange in an epilogue without a ChannelRange stage.
 struct NoRange {
   WEFT_DEVICE void Clear() {}
 };
 
-// A warp's ranges to memory. kLanes: the bits of a lane's number that its channels do not depend on.
-// channel(g): the first channel of group g. end: the channels end there. p: an OutputParams. By all
-// lanes of a warp.
+// Folds a warp's ranges into those in global memory; all lanes of the warp call it. kLanes: the
+// bits of a lane's number that its channels do not depend on. channel(g): the first channel of
+// group g. end: one past the last channel. p: an OutputParams.
 template <int kLanes, class Output, int kChannels, int kGroups, class ChannelOf>
 WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p,
                              const KeptRange<kChannels> (&ranges)[kGroups], std::int32_t end,
                              const ChannelOf& channel) {
-  // Of a group the least values, then the negatives of the greatest.
+  // Each group has its least values, then its greatest ones negated: one fold by minimum does both.
   constexpr int kEnds = 2 * kChannels;
   float least[kGroups * kEnds];
   WEFT_UNROLL

@@ -1,8 +1,9 @@
-// The first half of an epilogue: from a thread's sums to the bytes of its outputs.
+// The first half of an epilogue: it makes a thread's accumulators into output elements in
+// registers.
 //
-// It works on groups of kChannels adjacent output channels of one pixel, any number from 1; which
-// of them a thread holds is the accumulator map's business (accumulators.hpp), where the bytes go
-// the store's (epilogue_store.hpp).
+// It works on groups of kChannels >= 1 adjacent output channels of one pixel. Which of them a
+// thread holds is said by the accumulator map (accumulators.hpp); where the elements go in global
+// memory is decided by the store (epilogue_store.hpp, staged_store.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue. Output: an OutputParams.
+// PolicyT has DstLayout, Epilogue and kDependentLaunch. Output is an OutputParams.
 template <class PolicyT, class Output, int kChannels>
 struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
   using Dst = typename PolicyT::DstLayout;
@@ -26,41 +27,44 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
   using Element = typename Epilogue::Output;
   using BiasValue = typename Epilogue::BiasValue;
   using Value = typename Epilogue::Value;
-  // Earlier kernels may have written what is read here.
+  // With a dependent launch, earlier kernels may still be writing what is read here, so that loads
+  // must not take the read-only path.
   static constexpr bool kDependent = PolicyT::kDependentLaunch;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
   static constexpr bool kSourceZeroPoint = Epilogue::kSourceZeroPoint;
   static constexpr bool kFilterZeroPoint =
       Epilogue::kFilterZeroPoint && !Output::Rows::kFilterZerosInSums;
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
-  // Whether pixels at the border have corrections of their own.
+  // Whether pixels at the border need corrections of their own: their windows reach into the
+  // padding, so that not all taps of the filter count.
   static constexpr bool kEdges = kSourceZeroPoint && !Output::Rows::kPaddingIsFilled;
   static constexpr bool kTerms = kEdges || kFilterZeroPoint;
 
-  // What depends on the channel alone, worked out once for all pixels: short sums spend as long
-  // here as in the mainloop.
+  // What depends on the channel alone, loaded once for all pixels of a tile: with a short k the
+  // epilogue takes as long as the mainloop.
   struct Channels {
-    std::int32_t k;          // the first
-    std::int32_t count;      // how many of them are the tile's; may be negative
-    Value alpha[kChannels];  // 0 beyond the last
+    std::int32_t k;          // the first channel
+    std::int32_t count;      // channels from k to the end of the tile's; may be negative
+    Value alpha[kChannels];  // 0 beyond the last channel
     BiasValue bias[kChannels];
     [[maybe_unused]] float value[Epilogue::kHasChannelValues ? kChannels : 1];
-    // With a SumBias that too, so that it takes no registers of its own.
+    // What the source's zero point adds to the accumulator, and the bias where a SumBias stage adds
+    // it there, so that the bias takes no registers of its own.
     [[maybe_unused]] std::uint32_t correction[kSourceZeroPoint ? kChannels : 1];
     [[maybe_unused]] std::int32_t filter_zero_point[kFilterZeroPoint ? kChannels : 1];
   };
 
-  // Of a thread's channels, over its pixels.
+  // The ranges of a thread's channels over its pixels.
   using Beside = AuxiliaryOutputs<PolicyT, Output, kChannels>;
   using typename Beside::Range;
 
-  // What zero points need to know of a pixel.
+  // What the corrections for zero points need to know of a pixel.
   struct NoTerms {};
   struct WindowTerm {
-    std::int32_t window_sum;  // of the source's values that meet the filter
+    std::int32_t window_sum;  // sum of the source's values under the filter
   };
   struct alignas(8) EdgeTerms : WindowTerm {
-    std::int32_t edge;  // where its Edges begin; 0: all of them are 0
+    std::int32_t edge;  // where its corrections begin in p.edges; 0: all are 0
   };
   using PixelTerms = std::conditional_t<kEdges, EdgeTerms,
                                         std::conditional_t<kFilterZeroPoint, WindowTerm, NoTerms>>;
@@ -84,7 +88,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     return terms;
   }
 
-  // The same of a pixel whose row and column are known; of the source's zero point.
+  // TermsOf for a pixel whose row and column are known already; the source's zero point only.
   WEFT_DEVICE static PixelTerms TermsAt(arch::Thread t, const Output& p, std::int32_t row,
                                         std::int32_t column, bool inside) {
     static_assert(!kFilterZeroPoint);
@@ -95,7 +99,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     return terms;
   }
 
-  // A pixel's coordinates; those of its channels follow k.
+  // The coordinates of a pixel. The caller adds a channel's index to at.k.
   template <class Tile>
   WEFT_DEVICE static epilogues::OutputCoord CoordOf(const Output& p, const Tile& tile,
                                                     const OutputPixel& pixel) {
@@ -110,13 +114,15 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     return at;
   }
 
-  // end: the tile's channels end there. values: Rows::ValueOffset.
+  // Loads what belongs to channels k to k + kChannels - 1, with zeros from `end`, one past the
+  // tile's last channel. values: Rows::ValueOffset, which leads from a channel to its bias and
+  // scale.
   WEFT_DEVICE static void Load(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
                                Channels& c, std::int32_t values = 0) {
     Fetch(t, p, k, end, c, values);
     Finish(p, c);
   }
-  // In two steps: what takes time, and what needs its outcome.
+  // Load in two steps: Fetch starts the loads, Finish is the first to need their results.
   WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, std::int32_t k, std::int32_t end,
                                 Channels& c, std::int32_t values = 0) {
     c.k = k;
@@ -149,14 +155,15 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     for (int j = 0; j < kChannels; ++j) c.alpha[j] = HasChannelAlpha(p) ? c.alpha[j] : p.alpha;
   }
 
-  // The outputs of one pixel; at: CoordOf. sum(j): the sum
-  // of channel k + j. Outside (!wanted) nothing is read, and the outputs mean nothing.
+  // Makes the outputs of one pixel, at coordinates `at` (CoordOf), from its accumulators: sum(j) is
+  // that of channel c.k + j. If !wanted, nothing is read and the outputs are meaningless. Auxiliary
+  // outputs are written here.
   //
-  // Also beyond the last channel, whose scale and bias are 0: a condition here would become a
-  // branch around every value.
+  // Channels beyond the last, whose scale and bias are 0, are converted too: a condition here would
+  // become a branch around every value.
   //
-  // range: takes what a ChannelRange wants of the outputs.
-  // kShift: whether the zero point is added, which may be left out where it is 0 and kPacked.
+  // range: the ranges that a ChannelRange stage updates. kShift: whether the output's zero point is
+  // added; with kPacked it may be left out where it is 0.
   template <bool kShift = true, class Sums>
   WEFT_DEVICE static void Convert(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                   epilogues::OutputCoord at, bool wanted, const Channels& c,
@@ -196,14 +203,15 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     Beside::WriteSeen(t, p, pixel, wanted, c, seen, range);
   }
 
-  // For kChannels = 1, one value at a time: the residual, and what the epilogue is given.
+  // For stores that convert one value at a time (kChannels = 1): its residual, and the inputs of
+  // the epilogue's stages.
   WEFT_DEVICE static Value Residual(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                     bool wanted, const Channels& c) {
     Residuals residual;
     LoadResidual(t, p, pixel, wanted ? c.count : 0, c.k, residual);
     return residual.value[0];
   }
-  // shift: what zero points add to the sum, modulo 2^32: Shift, and Edge at the border.
+  // shift: what zero points add to the accumulator, modulo 2^32: Shift, and Edge at the border.
   template <class Sum>
   WEFT_DEVICE static epilogues::StageInputsOf<Sum> InputsOf(const Output& p, const Channels& c,
                                                             std::uint32_t shift, Value residual,
@@ -219,8 +227,8 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     }
     return shift;
   }
-  // What a pixel at the border adds to that; 0 for one that is not. Beyond the last channel, the last
-  // one's.
+  // The further correction of a pixel at the border; 0 for any other pixel. Channels beyond the
+  // last get that of the last, to stay inside the table.
   WEFT_DEVICE static std::uint32_t Edge(arch::Thread t, const Output& p, const Channels& c,
                                         const PixelTerms& terms, int j = 0) {
     const std::int32_t k = c.k + j < p.k ? c.k + j : p.k - 1;
@@ -240,7 +248,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     Value value[kChannels];
   };
 
-  // What zero points add to the sums of kCount channels of a pixel, modulo 2^32.
+  // What zero points add to the accumulators of kCount channels of a pixel, modulo 2^32.
   template <int kCount>
   struct Shifts {
     std::uint32_t value[kCount];
@@ -250,7 +258,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
                                              const PixelTerms& terms, int first) {
     Shifts<kCount> shifts = {};
     if constexpr (kEdges) {
-      // Most pixels pass over this: those of a warp are neighbours.
+      // Few warps take this branch: most pixels are inside, and those of a warp are neighbours.
       if (terms.edge != 0) {
         WEFT_UNROLL
         for (int j = 0; j < kCount; ++j) shifts.value[j] = Edge(t, p, c, terms, first + j);
@@ -298,14 +306,14 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     }
   }
 
-  // Where the program says, as Edge does: ptxas would else load those of all of a thread's pixels at
-  // once, and spill.
+  // A coherent load, which stays where the program has it: of read-only loads ptxas would hoist
+  // those of all of a thread's pixels at once, and spill. Edge does the same.
   WEFT_DEVICE static std::int32_t LoadInOrder(arch::Thread t, const std::int32_t* address,
                                               bool inside) {
     return inside ? t.LoadGlobalCoherent(address) : 0;
   }
 
-  // count: how many of the channels there are. Zeros beyond them.
+  // Loads the residual of channels k to k + count - 1; those from count on become 0.
   WEFT_DEVICE static void LoadResidual(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                        std::int32_t count, std::int32_t k, Residuals& v) {
     using Stage = typename Epilogue::ResidualStage;
@@ -316,7 +324,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels> {
     const Source* base = p.residual + pixel.n * Layout::ImageStride(p.extents) +
                          PixelOffset<Layout>(p.extents, pixel.pq);
     if constexpr (Layout::kChannelRun >= 4 && sizeof(Source) == 1 && kChannels % 4 == 0) {
-      // Blocks of 4 channels and more are whole words, their zero channels included.
+      // A format with blocks of 4 channels or more has whole words, zero channels included.
       WEFT_UNROLL
       for (int j = 0; j < kChannels; j += 4) {
         const std::uint32_t word = LoadOr0(

@@ -1,8 +1,8 @@
-// The second half of an epilogue: the bytes of a thread's outputs to the destination, straight from
-// its registers.
+// The second half of an epilogue: a thread stores its outputs to global memory straight from its
+// registers.
 //
-// Threads of a warp that hold neighbouring pixels, and runs of 4 channels or more, make the stores
-// of every format whole 32-byte sectors (docs/decisions/0001).
+// The threads of a warp hold neighbouring pixels, in runs of 4 channels or more, so that the stores
+// of every format fill whole 32-byte sectors (docs/decisions/0001).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue, config and StorePolicyTraits. Output: an OutputParams. Map: an AccumulatorMap.
+// PolicyT has DstLayout, Epilogue, config and the members of StorePolicyTraits. Output is an
+// OutputParams.
 template <class PolicyT, class Output, AccumulatorMap Map>
 class DirectStore : public EpilogueTraits {
   static constexpr int kChannels = Map::kChannels;
@@ -27,17 +28,18 @@ class DirectStore : public EpilogueTraits {
   using Dst = typename PolicyT::DstLayout;
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
-  // Elements are bytes until they are stored in pairs.
+  // An int4 destination: outputs are one byte each until Pair packs two channels into a byte.
   static constexpr bool kPaired = kIsInt4<Dst>;
-  // Whether stores are instructions with a predicate, where PolicyT asks for it: behind branches nvcc works out each
-  // pixel's address from the start, before them most of it once. That takes registers.
+  // Whether stores are predicated instead of behind branches, where PolicyT asks for it. Behind a
+  // branch nvcc computes each pixel's whole address anew; with predicates it shares most of that
+  // computation, at the price of registers.
   static constexpr bool kPredicated =
       PolicyT::kPredicatedStores &&
       (PolicyT::config.alignment.dst == 4 || PolicyT::config.alignment.dst == 8);
   static constexpr std::int64_t kStored = weft::internal::kStoredElements<Dst>;
   static constexpr int kBits = static_cast<int>(weft::internal::kElementBits<Dst, Element>);
   static constexpr int kRun = 8 * PolicyT::config.alignment.dst / kBits;
-  // Channels of one block lie side by side, those of matrices and NHWC all do.
+  // How many channels are adjacent in memory: those of a channel block; in matrices and NHWC all.
   static constexpr int kRunsApart = Dst::kChannelRun == 0 ? 1 << 30 : Dst::kChannelRun;
   static constexpr bool Fits(int run) {
     return run == 0 || kChannels % run == 0 || run % kChannels == 0;
@@ -46,12 +48,12 @@ class DirectStore : public EpilogueTraits {
 
  public:
   static constexpr bool kDependent = Math::kDependent;
-  // What a thread keeps from one tile to the next.
+  // What a thread keeps from one tile to the next: nothing here.
   struct Kept {};
 
-  // Writes the thread's results of `tile`, whose first row is first_m and whose first column is
-  // first_n of its product; what lies past the output is skipped, the zero channels that fill the
-  // destination's last block are written as zeros.
+  // Stores the thread's outputs of `tile`, which begins at row first_m and column first_n of its
+  // product. Nothing is stored past the end of the output; the channels that pad the destination's
+  // last block are stored as zeros.
   template <class Tile>
   WEFT_DEVICE static void Run(arch::Thread t, const Output& p, const Tile& tile,
                               std::int32_t first_m, std::int32_t first_n,
@@ -81,7 +83,8 @@ class DirectStore : public EpilogueTraits {
       const auto terms = Math::TermsOf(t, p, tile, pixel);
       WEFT_UNROLL
       for (int g = 0; g < Map::kGroups; ++g) {
-        // Predicates instead of branches, except where a stage would see a coordinate outside.
+        // Outputs outside are masked by predicates, without branches, except where a stage would
+        // otherwise be called with a coordinate outside the output.
         const bool wanted = pixel.inside && channels[g].k < padded_end;
         if (Epilogue::kNeedsCoordinate && !wanted) continue;
         const epilogues::OutputCoord at = Math::CoordOf(p, tile, pixel);
@@ -126,7 +129,8 @@ class DirectStore : public EpilogueTraits {
   static constexpr bool kZeros = Dst::kChannelRun > 1;
   static constexpr int kWords = CeilDiv(kBytes, 4);
 
-  // Of a group of channels: where it begins in an image, and masks of the bytes that are channels.
+  // A group of channels: where it begins in an image, in elements, and a mask of the bytes that
+  // belong to existing channels, word by word.
   struct Part {
     std::int64_t offset;
     std::uint32_t keep[kZeros ? kWords : 1];
@@ -159,7 +163,7 @@ class DirectStore : public EpilogueTraits {
     }
   }
 
-  // Channels of 4 bits: two to a byte, in the first half of `outputs`.
+  // Packs int4 outputs, one to a byte, as two to a byte in the first half of `outputs`.
   WEFT_DEVICE static void Pair(Outputs& outputs) {
     static_assert(sizeof(Element) == 1 && kChannels % 4 == 0 && kRun % 2 == 0);
     WEFT_UNROLL
@@ -171,8 +175,9 @@ class DirectStore : public EpilogueTraits {
     }
   }
 
-  // From channel k of a group to channel k + j. block: from a run of adjacent channels to the next.
-  // The first channel of a channel group need not begin a run.
+  // Elements from channel k of a group to channel k + j. block: elements from one run of adjacent
+  // channels to the next. Where a tile's first channel may lie within a run (kUnaligned), as with
+  // channel groups of a convolution, the offset is worked out anew.
   template <class Tile>
   WEFT_DEVICE static std::int64_t Apart(const Output& p, std::int32_t k, int j, std::int64_t block,
                                         const Tile&) {

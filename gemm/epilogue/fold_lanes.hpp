@@ -1,4 +1,4 @@
-// Values of a warp's lanes, folded into one.
+// Folds values of a warp's lanes into one.
 #pragma once
 
 #include "weft/gemm/arch/arch.hpp"
@@ -6,9 +6,11 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Folds value[i] of all lanes that differ in the bits of kLanes only, and calls done(base + i, value)
-// for each i in one of them. fold(x, y): of any order. By all lanes of a warp; each step halves what a
-// lane has left.
+// Folds value[i] over all lanes whose numbers differ in the bits of kLanes only, and calls
+// done(base + i, value) for each i in one of these lanes. fold(x, y) must not depend on the order.
+// All lanes of the warp call it, with mine = true at first. While the number of values is even,
+// each step splits them between two halves of the lanes, which also halves the shuffles that are
+// left.
 template <int kLanes, class Type, int kCount, class Fold, class Done>
 WEFT_DEVICE void FoldLanes(arch::Thread t, Type (&value)[kCount], int base, bool mine,
                            const Fold& fold, const Done& done) {

@@ -1,8 +1,9 @@
-// Sums of outputs over each image, beside them or in their place: what ImageSums and OnlyImageSums
-// ask for.
+// Sums of the outputs over the pixels of each image, for the epilogue stages ImageSums (beside the
+// outputs) and OnlyImageSums (in their place).
 //
-// A warp adds up what it has of an image before it adds that to memory: one atomic for each channel
-// and image of the warp's tile. Sums are integers, so that their order does not matter.
+// A warp adds up what it has of an image before it adds the result to global memory: one atomic for
+// each channel and image of its tile. Sums are int32, so that the order of the atomics does not
+// matter.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// The four bytes of a word, added to as many sums.
+// Adds the four bytes of a word to sum[0] to sum[3].
 template <class Element>
 WEFT_DEVICE void AddBytes(arch::Thread t, std::uint32_t word, std::int32_t* sum) {
   WEFT_UNROLL
@@ -30,15 +31,15 @@ WEFT_DEVICE void AddBytes(arch::Thread t, std::uint32_t word, std::int32_t* sum)
   }
 }
 
-// Adds up sum[i] of all lanes that differ in the bits of kLanes only, and calls add(base + i, sum) for
-// each i in one of them. By all lanes of a warp.
+// Adds up sum[i] over all lanes whose numbers differ in the bits of kLanes only, and calls
+// add(base + i, sum) for each i in one of these lanes. All lanes of the warp call it.
 template <int kLanes, int kCount, class Add>
 WEFT_DEVICE void AddUpLanes(arch::Thread t, std::int32_t (&sum)[kCount], int base, bool mine,
                             const Add& add) {
   FoldLanes<kLanes>(t, sum, base, mine, [](std::int32_t x, std::int32_t y) { return x + y; }, add);
 }
 
-// The least of all lanes that differ in the bits of kLanes only.
+// The minimum of x over all lanes whose numbers differ in the bits of kLanes only.
 template <int kLanes>
 WEFT_DEVICE std::int32_t LeastOfLanes(arch::Thread t, std::int32_t x) {
   WEFT_UNROLL
@@ -50,23 +51,24 @@ WEFT_DEVICE std::int32_t LeastOfLanes(arch::Thread t, std::int32_t x) {
   return x;
 }
 
-// The outputs of a thread that holds them as an AccumulatorMap says, in registers. Element: of one
-// byte.
+// The image sums of a DirectStore: a thread keeps its outputs of a tile, which are bytes, in
+// registers in the arrangement of AccumulatorMap Map, and AddUp sums them image by image.
 template <class Element, class Map>
 struct FragmentSums {
   static_assert(sizeof(Element) == 1);
   static constexpr int kChannels = Map::kChannels, kWords = CeilDiv(kChannels, 4);
   static constexpr std::int32_t kNone = 0x7fffffff;
 
-  std::int32_t image[Map::kPixels];  // of each pixel; negative for one that is none
+  std::int32_t image[Map::kPixels];  // each pixel's image; negative: the pixel is outside
   std::uint32_t word[Map::kPixels][Map::kGroups][kWords] = {};
 
   WEFT_DEVICE void Take(int i, int g, const Element (&outputs)[kChannels]) {
     memcpy(word[i][g], outputs, kChannels);
   }
 
-  // By all lanes of a warp. first_k: of the tile; end: the tile's channels end there. p: an
-  // OutputParams.
+  // Takes the images that the warp has in ascending order and adds each one's sums to global
+  // memory; all lanes of the warp call it. first_k: the tile's first channel. end: one past its
+  // last.
   template <class Output>
   WEFT_DEVICE void AddUp(arch::Thread t, const Output& p, std::int32_t first_k,
                          std::int32_t end) const {
@@ -98,17 +100,17 @@ struct FragmentSums {
   }
 };
 
-// In the place of FragmentSums where there are none.
+// Takes the place of FragmentSums in an epilogue without image sums.
 struct NoSums {};
 
-// A chunk of 16 outputs of one pixel in shared memory, and how many there are: pixel `row` of kRows
-// has its image at image[row], negative if it is none, and its chunk at chunk(row). channel(b): of byte
-// b of a chunk. By all lanes of a warp.
+// The image sums of a StagedStore: a warp adds up one chunk of 16 channels, one byte each, over
+// kRows pixels in shared memory. Pixel `row` belongs to image[row], negative if it is outside, and
+// its chunk lies at chunk(row). channel(b) is the channel of byte b. All lanes of the warp call it.
 template <class Element, int kRows, class Output, class ChunkOf, class ChannelOf>
 WEFT_DEVICE void AddUpChunks(arch::Thread t, const Output& p, const std::int32_t* image,
                              std::int32_t end, const ChunkOf& chunk, const ChannelOf& channel) {
   static_assert(sizeof(Element) == 1 && kRows % 8 == 0);
-  constexpr int kRowLanes = 4 + 8 + 16;  // four lanes have a chunk
+  constexpr int kRowLanes = 4 + 8 + 16;  // four lanes read a chunk, a word each
   constexpr std::int32_t kNone = 0x7fffffff;
   std::int32_t* const to = p.epilogue.template Get<typename Output::Epilogue::SumsStage>().to;
   const int word = t.lane() % 4;

@@ -1,11 +1,13 @@
-// The pipeline whose stages the threads of a warpgroup fill by cp.async, in pieces of 8 bytes: for operands
-// whose rows begin at multiples of 8 bytes, where TMA, which wants multiples of 16, cannot read.
+// GatherRing, the pipeline of operands whose rows begin at multiples of 8 bytes. TMA, which wants
+// multiples of 16, cannot load them: the 128 threads of the producer warpgroup fill each stage by
+// cp.async, in pieces of 8 bytes.
 //
-// A stage holds 128 bytes of k of each row of operand A and, behind them, of each row of operand B, with the
-// swizzle of 128 bytes. The 128 threads that load find the rows of a tile once, write what they found to a
-// table in shared memory, and go through it for every k tile. The stage's barrier counts the copies of each of
-// them that have landed, so that nobody who loads waits for memory. Tensor cores see what threads have copied
-// only after a fence, which those who multiply make when they have waited for the stage.
+// A stage holds 128 bytes of k of each row of operand A and, behind them, of each row of operand B,
+// with the 128-byte swizzle. The producer threads find the rows of a tile once, store what they
+// found in a table in shared memory, and go through the table for every k tile. The stage's `full`
+// mbarrier counts each thread's copies when they have landed, so that no producer waits for memory.
+// wgmma sees what threads have copied only after a proxy fence, which the consumers execute when
+// they have waited for the stage.
 #pragma once
 
 #include <concepts>
@@ -16,29 +18,31 @@
 
 namespace weft::gemm {
 
-// What an operand remembers of a row while a tile's k tiles are loaded; its meaning is the operand's own.
+// What an operand remembers of one row while it loads a tile's k tiles. Each operand type gives the
+// fields their meaning.
 struct alignas(16) GatheredRow {
   std::int64_t unit;
   std::int32_t h, w;
 };
 
-// 8-byte pieces of a k tile, and bytes of a row in a stage.
+// The 8-byte pieces, and the bytes, that one row of a k tile has in a stage.
 inline constexpr int kGatherUnits = 16, kGatherRowBytes = 128;
 
-// Loaded by the threads of a warpgroup together: Copy is a thread's share of the copies of a k tile to the shared
-// address `to`. rows: what is remembered of operand A's rows. thread: 0 to 127.
+// An operand that the producer threads load together: Copy(t, to, k_tile, rows, thread) starts a
+// thread's share of the copies of a k tile to the shared address `to`. rows: the table of operand
+// A's rows. thread: 0 to 127.
 template <class Type>
 concept GatheredOperand = requires(const Type op, arch::Thread t, std::uint32_t to,
                                    const GatheredRow* rows) { op.Copy(t, to, 0, rows, 0); };
-// Operand A: Row(i) is what is remembered of row i of the tile.
+// A gathered operand A: Row(i) makes the table's entry for row i of the tile.
 template <class Type>
 concept GatheredRows = GatheredOperand<Type> && requires(const Type op) {
   { op.Row(0) } -> std::convertible_to<GatheredRow>;
 };
 
-// How 128 threads share the rows of a k tile that has `units` pieces of 8 bytes: 4, 8 or 16 neighbours take a
-// row, so that they read neighbouring bytes, and each goes from row to row by a multiple of 8 rows, after which the
-// swizzle repeats.
+// How 128 threads share the rows of a k tile that has `units` pieces of 8 bytes: 4, 8 or 16
+// neighbouring threads take a row, so that they read neighbouring bytes, and each thread goes from
+// row to row by a multiple of 8 rows, after which the swizzle repeats.
 struct GatherShare {
   int unit, first_row, row_step;
   constexpr GatherShare(int thread, int units) {
@@ -47,8 +51,8 @@ struct GatherShare {
     first_row = thread >> bits;
     row_step = 128 >> bits;
   }
-  // Where the piece of the first row lies in an operand's part of the stage; that of a row `row_step` further on
-  // lies row_step * kGatherRowBytes further on.
+  // The byte offset, in an operand's part of the stage, of this thread's piece of its first row.
+  // The pieces of its further rows follow at intervals of Step() bytes.
   constexpr std::uint32_t Place() const {
     return static_cast<std::uint32_t>(first_row * kGatherRowBytes +
                                       (((unit >> 1) ^ (first_row & 7)) << 4) + ((unit & 1) << 3));
@@ -60,7 +64,8 @@ struct GatherShare {
 
 inline namespace WEFT_BACKEND {
 
-// As MbarRing, but for what the threads that load do; b_stays is 0.
+// An MbarRing whose producers copy by cp.async instead of TMA. Operand B is loaded with every k
+// tile: Params::b_stays is 0.
 template <class Mma>
 struct GatherRing : MbarRing<Mma> {
   using Base = MbarRing<Mma>;
@@ -68,7 +73,8 @@ struct GatherRing : MbarRing<Mma> {
   static constexpr int kLoadThreads = Base::kProducerThreads;
   static constexpr int ProducerRegisters(int /*start*/) { return 56; }
 
-  // Of two tables the threads that are behind read one while the others write the other.
+  // Tiles use the two tables of rows alternately: producer threads that are still loading a tile
+  // read one while faster ones already write the next tile's rows to the other.
   struct Stages : Base::Stages {
     GatheredRow rows[2][Mma::kBlockM];
   };
@@ -82,7 +88,8 @@ struct GatherRing : MbarRing<Mma> {
   }
   WEFT_DEVICE static bool Copies(arch::Thread, int /*producer*/, const Params&) { return true; }
 
-  // By all threads that load.
+  // Called by all producer threads: makes the table of a tile's rows, then loads its k tiles.
+  // early: not negative in the block's first tile, which waits for earlier kernels of the stream.
   template <GatheredRows OperandA, GatheredOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
                                   const OperandA& a, const OperandB& b, const KTileRange& k_tiles,
@@ -104,17 +111,18 @@ struct GatherRing : MbarRing<Mma> {
     }
   }
 
-  // By those who multiply, when they have waited for a stage.
+  // Called by the consumers when they have waited for a stage: makes what the producers copied
+  // visible to wgmma.
   WEFT_DEVICE static void Landed(arch::Thread t) { t.FenceProxyAsync(); }
 
-  // By the threads that load, last: none leaves before its copies have come.
+  // Called last, by all producer threads: none may exit before its copies have landed.
   WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, State&) {
     t.CpAsyncCommit();
     t.template CpAsyncWait<0>();
   }
 
  private:
-  // Of all threads that load; each warpgroup that multiplies has one of 1 to 4.
+  // The named barrier of the producer threads. Consumer warpgroups have 1 to 4, one each.
   static constexpr int kBarrier = 9;
 };
 

@@ -1,14 +1,16 @@
-// The pipeline whose stages TMA fills: threads of a warpgroup of its own load
-// the k tiles, one thread those of operand B, the others together those of A; the other warpgroups
-// multiply them.
+// MbarRing, the pipeline whose stages TMA fills. Up to four warps of the block's last warpgroup are
+// producers: one thread of the first one loads the k tiles of operand B, one thread of each of the
+// others a share of those of operand A. The other warpgroups, the consumers, multiply them.
 //
-// Each stage has two mbarriers: `full` ends a phase when the bytes of both k tiles have come, `empty`
-// when every warp of the tile has multiplied them. The ring goes on from tile to tile, so that the next tile's
-// first k tiles arrive during this one's epilogue.
+// Each stage has two mbarriers: a phase of `full` ends when the bytes of A's and B's k tile have
+// landed, a phase of `empty` when every consumer warp of the tile has multiplied them. The ring
+// goes on from tile to tile, so that the next tile's first k tiles are loaded during this one's
+// epilogue.
 //
-// Where what has come is changed before it is multiplied (Mma::kTransforms), the last warps of the copying
-// warpgroup, Mma::kTransformWarps of them, do that, and a third mbarrier, `changed`, ends a phase when they have.
-// Where three do, one thread copies both operands.
+// Where a stage transform rewrites what TMA has loaded before it is multiplied (Mma::kTransforms),
+// the last Mma::kTransformWarps warps of the producer warpgroup are transform warps, and a third
+// mbarrier, `changed`, ends a phase when they are done. With three transform warps one thread loads
+// both operands.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,8 @@
 
 namespace weft::gemm {
 
-// Which of a k tile's copies a thread starts: number `begin` to `end`, as far as there are so many.
+// Which of a k tile's TMA copies a thread starts: those numbered from `begin` to below `end`, as
+// far as there are so many.
 struct CopyShare {
   int begin = 0, end = 1 << 30;
   constexpr int Count(int all) const {
@@ -29,9 +32,10 @@ struct CopyShare {
   constexpr bool Has(int copy) const { return copy >= begin && copy < end; }
 };
 
-// Loaded by TMA, for MbarRing: threads start their shares of the copies of a k tile to
-// the shared address `to`, one k tile after the other from 0 or Seek on; they report Bytes(k_tile,
-// share) to the mbarrier at `bar`. By default all copies are one thread's.
+// An operand that MbarRing loads by TMA: each of its producer threads starts its share of the
+// copies of a k tile to the shared address `to`, k tile after k tile from 0 or from Seek's on. The
+// copies report Bytes(k_tile, share) bytes to the mbarrier at `bar`. Without a share, one thread
+// starts all of them.
 template <class Type>
 concept TmaOperand =
     requires(Type op, arch::Thread t, std::uint32_t to, std::uint32_t bar, CopyShare share) {
@@ -40,44 +44,47 @@ concept TmaOperand =
       op.Copy(t, to, bar, 0, share);
       op.Copy(t, to, bar, 0);
     };
-// Prefetch takes the place of Copy, and only asks the L2 for the bytes.
+// A TmaOperand that can prefetch: Prefetch has TMA load what Copy would, but only into the L2.
 template <class Type>
 concept PrefetchedOperand = TmaOperand<Type> && requires(Type op, arch::Thread t, CopyShare share) {
   op.Prefetch(t, 0, share);
 };
 
-// How a ring is laid out: made on the host.
+// How a ring lies in shared memory and which threads load it; made by the host.
 struct MbarRingParams {
   static constexpr int kMostStages = 16, kMostRowThreads = 3;
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need
-  std::int32_t b_offset = 0;     // where operand B begins, likewise
-  std::int32_t b_stride = 0;     // from a k tile of it to the next, likewise
-  std::int32_t row_threads = 1;  // that copy operand A, 1 to kMostRowThreads; 0: who copies B does
-  std::int32_t thread_copies = 1;  // of a k tile's, each of them; together at least all
-  // For k tiles of `copies` of operand A, among at most `most` threads.
+  std::int32_t b_offset = 0;     // where operand B begins in the stage; a multiple of 1024
+  std::int32_t b_stride = 0;     // bytes from a k tile of B to the next; a multiple of 1024
+  std::int32_t row_threads = 1;  // threads that load A, 1 to kMostRowThreads; 0: B's thread loads A
+  std::int32_t thread_copies = 1;  // copies of a k tile that each of these starts; together all
+  // Divides the `copies` copies of A's k tile among at most `most` threads.
   constexpr void ShareCopies(std::int32_t copies, std::int32_t most = kMostRowThreads) {
     thread_copies = most > 0 ? (copies + most - 1) / most : copies;
     row_threads = most > 0 ? (copies + thread_copies - 1) / thread_copies : 0;
   }
-  // K tiles of A that are asked for before earlier kernels are waited for. Each keeps TMA
-  // busy as long as the copy itself would.
+  // K tiles of A that are prefetched into the L2 before the kernel waits for earlier ones. Each
+  // keeps TMA busy as long as the copy itself would.
   std::int32_t prefetch = 1;
-  // Whether all k tiles of B stay, loaded with a block's first tile: they lie behind the stages, and
-  // all tiles of a block have the same columns. Otherwise each k tile lies in its stage.
+  // Whether all k tiles of B stay in shared memory, loaded with a block's first tile: they lie
+  // behind the stages, and all tiles of a block have the same columns. Otherwise each stage holds
+  // its k tile of B.
   std::int32_t b_stays = 0;
-  // ResidentRing: where TMA can load operand A, the launch's tiles; otherwise 0.
+  // ResidentRing only: the launch's number of tiles if TMA can load operand A, otherwise 0.
   std::int32_t tma_tiles = 0;
 };
 
-// Of the `rows` that a tile has along one side, those loaded where the product has `all` there: what only
-// fills a tile up costs TMA more than what exists. Swizzles repeat after 8.
+// How many of a tile's `rows` rows (or columns) are loaded where the product has `all` of them:
+// those that exist, in multiples of 8, after which swizzles repeat. Rows beyond the product's,
+// which merely fill up the tile, would cost TMA more than those that exist.
 constexpr std::int64_t LoadedRows(std::int64_t rows, std::int64_t all) {
   const std::int64_t some = 8 * CeilDiv<std::int64_t>(all, 8);
   return some < rows ? some : rows;
 }
 
-// What a transform warp remembers: a list of a tile's, and four words that stay.
+// What a transform warp remembers in shared memory: a list that it makes for each tile, and four
+// words that stay from tile to tile.
 inline constexpr int kTransformList = 640;
 struct alignas(16) TransformMemory {
   std::uint32_t word[4];
@@ -86,13 +93,14 @@ struct alignas(16) TransformMemory {
 
 inline namespace WEFT_BACKEND {
 
-// (Not a member that may be empty: nvcc and g++ lay those out differently.)
+// The shared memory of a ring. TransformMemory is in a specialization, not in a member that may be
+// empty, which nvcc and g++ would lay out differently.
 template <class Mma, bool kTransforms>
 struct RingStages {
   alignas(1024) std::uint8_t bytes[Mma::kStageBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
-  std::uint64_t changed[MbarRingParams::kMostStages];  // on the way to what is multiplied
-  std::uint64_t order[4];                              // of warpgroups
+  std::uint64_t changed[MbarRingParams::kMostStages];  // transformed; ResidentRing: landed by TMA
+  std::uint64_t order[4];                              // in which consumer warpgroups multiply
 };
 template <class Mma>
 struct RingStages<Mma, true> {
@@ -112,7 +120,8 @@ struct MbarRing : PipelineTraits {
   static constexpr int kRowThreads =
       Params::kMostRowThreads - (Mma::kTransforms ? Mma::kTransformWarps : 0);
   static_assert(kRowThreads >= 0);
-  // The first transform warp, by its number among the producers' warps; and a warp's among those that do.
+  // The number of the first transform warp among the producer warpgroup's warps; and the calling
+  // warp's number among the transform warps.
   static constexpr int kFirstTransformWarp = 1 + kRowThreads;
   WEFT_DEVICE static int NumberOfTransformWarp(arch::Thread t) {
     return t.WarpUniform(t.warp()) - Mma::kThreads / 32 - kFirstTransformWarp;
@@ -120,9 +129,9 @@ struct MbarRing : PipelineTraits {
 
   struct Stages : RingStages<Mma, Mma::kTransforms> {};
 
-  // Warps that multiply a tile: all, or with config.ping_pong those of one group.
+  // Consumer warps that multiply a tile: all, or with config.ping_pong those of one group.
   static constexpr int kTileWarps = Mma::kThreads / 32 / Mma::kConsumerGroups;
-  // The ping-pong group of a thread that multiplies.
+  // The ping-pong group of a consumer thread: 0 or 1.
   WEFT_DEVICE static int ConsumerGroupOf(arch::Thread t) {
     if constexpr (Mma::kConsumerGroups == 1) {
       return 0;
@@ -131,7 +140,7 @@ struct MbarRing : PipelineTraits {
     }
   }
 
-  // Where a thread stands in the ring.
+  // A thread's position in the ring: the stage, and the parity of its phase.
   struct State {
     int slot = 0, parity = 0;
     int tile = 0;  // the parity of tiles that its ping-pong group has multiplied
@@ -143,16 +152,17 @@ struct MbarRing : PipelineTraits {
     }
   };
 
-  // With config.ping_pong, before and behind the start of a tile's products, which the ping-pong groups
-  // start in the order of their tiles: a full barrier says of two phases only whether one has passed,
-  // so nobody may ask for k tiles before those of the tile before have come.
+  // With config.ping_pong, the groups multiply in the order of their tiles: a group calls
+  // WaitForOrder before a tile's products and SignalOrder when it has started the last of them. The
+  // parity of a `full` barrier tells only two phases apart, so a group must not wait for its tile's
+  // k tiles before those of the previous tile, the other group's, have landed.
   WEFT_DEVICE static void WaitForOrder(arch::Thread t, Stages& shared, const State& state) {
     if constexpr (Mma::kConsumerGroups > 1) {
       const int set = ConsumerGroupOf(t);
       t.MbarWait(t.SharedAddress(&shared.order[set]), state.tile ^ (set == 0 ? 1 : 0));
     }
   }
-  // Goes on over the k tiles of a tile that others multiply.
+  // Steps over the k tiles of a tile that the other ping-pong group multiplies.
   WEFT_DEVICE static void SkipTile(arch::Thread t, Stages& shared, const Params& p, int k_tiles,
                                    [[maybe_unused]] bool transforms, State& state) {
     WEFT_NO_UNROLL
@@ -173,14 +183,14 @@ struct MbarRing : PipelineTraits {
     }
   }
 
-  // By all threads of the block, first.
+  // Called first, by all threads of the block: initializes the mbarriers.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p) {
     Begin(t, shared, p, 1 + p.row_threads);
   }
-  // arrivals: that end a phase of `full`.
+  // arrivals: how many end a phase of `full`.
   WEFT_DEVICE static void Begin(arch::Thread t, Stages& shared, const Params& p, int arrivals) {
-    // A warp each: one for all of them, or the threads of one (whom ptxas lets go one by one), would
-    // take as long as a small tile's products.
+    // Each warp initializes the barriers of some stages: one warp for all of them, or the threads
+    // of one warp (which ptxas lets go one by one), would take as long as a small tile's products.
     WEFT_NO_UNROLL
     for (int i = t.WarpUniform(t.warp()); i < p.stages;
          i += (Mma::kThreads + kProducerThreads) / 32) {
@@ -200,15 +210,16 @@ struct MbarRing : PipelineTraits {
   }
 
   static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
-  // Whether a thread copies, by its warp's number among the producers: one of each warp, of the first
-  // one operand B. Elected, since ptxas then knows that it is alone and need not make sure of it at
-  // every copy, which took as long as some of the copies.
+  // Whether this thread starts TMA copies; producer: its warp's number among the producers. One
+  // thread of each loading warp does, that of warp 0 for operand B. It is elected, so that ptxas
+  // knows that it is alone: otherwise ptxas makes sure of that at every copy, which took as long as
+  // some of the copies.
   WEFT_DEVICE static bool Copies(arch::Thread t, int producer, const Params& p) {
     return producer <= p.row_threads && t.ElectOne();
   }
 
-  // By the threads that copy A, before the block's first tile and before earlier kernels are waited for:
-  // asks the L2 for the source's first k tiles. Nobody reads them before the wait.
+  // Called by the threads that load A, for the block's first tile and before they wait for earlier
+  // kernels: prefetches the first k tiles of A into the L2. Nobody reads them before the wait.
   template <PrefetchedOperand OperandA>
   WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, OperandA& a,
                                    const KTileRange& k_tiles) {
@@ -220,9 +231,10 @@ struct MbarRing : PipelineTraits {
     for (int k_tile = k_tiles.begin; k_tile < end; ++k_tile) a.Prefetch(t, k_tile, share);
   }
 
-  // By the threads that copy. early >= 0 in the block's first tile, negative afterwards: that many
-  // k tiles of operand B (at most the ring's stages) are fetched before earlier kernels are waited
-  // for. producer: the thread's warp's number among the producers.
+  // Called by the threads that load: loads the k tiles of one tile. early: in the block's first
+  // tile, how many k tiles of operand B (at most the ring's stages) are loaded before earlier
+  // kernels of the stream are waited for; negative in later tiles. producer: the number of the
+  // thread's warp among the producers.
   template <TmaOperand OperandA, TmaOperand OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
                                   OperandA& a, OperandB& b, const KTileRange& k_tiles, int early,
@@ -261,7 +273,8 @@ struct MbarRing : PipelineTraits {
       for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
         const std::uint32_t full = Free(t, shared, state);
         const int bytes = a.Bytes(k_tile, share);
-        // Who copies nothing arrives, too: the ring would leave it behind, to lose count of phases.
+        // A thread without copies arrives, too: otherwise the ring could run ahead of it, and it
+        // would lose count of phases.
         if (bytes == 0) {
           t.MbarArrive(full);
         } else {
@@ -273,10 +286,10 @@ struct MbarRing : PipelineTraits {
     }
   }
 
-  // By a transform warp: transform.Prepare(t, k_tile) while a k tile is on its way, transform.Transform(t,
-  // stage) when it has come to the shared address `stage`, unless Prepare has said that there is nothing
-  // to transform. Who has nothing to transform waits, too: the ring would be left behind, as by those
-  // that copy.
+  // Called by a transform warp for the k tiles of one tile: transform.Prepare(t, k_tile) while TMA
+  // still loads a k tile, transform.Transform(t, stage) when it has landed at the shared address
+  // `stage`. Where Prepare returns false there is nothing to transform; the warp waits for the k
+  // tile all the same, or the ring could run ahead of it, as of the threads that load.
   template <class StageTransform>
   WEFT_DEVICE static void Transform(arch::Thread t, Stages& shared, const Params& p,
                                     const KTileRange& k_tiles, State& state,
@@ -295,8 +308,9 @@ struct MbarRing : PipelineTraits {
     }
   }
 
-  // By the threads that multiply: acc = A B over the k tiles. transforms: whether Transform is called, where
-  // Mma::kTransforms. meanwhile(): called while the last products run.
+  // Called by the consumers: acc = A B over the k tiles. transforms: whether transform warps
+  // rewrite the stages of this launch (only where Mma::kTransforms). meanwhile(): called while the
+  // last products run.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const Mma& mainloop, const KTileRange& k_tiles,
@@ -330,14 +344,15 @@ struct MbarRing : PipelineTraits {
     }
   }
 
-  // By those who multiply, when they have waited for a stage: what TMA has written they see as it is.
+  // Called by the consumers when they have waited for a stage. wgmma sees what TMA has written
+  // without a fence.
   WEFT_DEVICE static void Landed(arch::Thread) {}
 
-  // By the threads that copy, last.
+  // Called last, by the producers; after TMA nothing is left to do.
   WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, State&) {}
 
  protected:
-  // Waits until the stage is free; its `full`.
+  // Waits until consumers have freed the stage; returns the address of its `full` barrier.
   WEFT_DEVICE static std::uint32_t Free(arch::Thread t, Stages& shared, const State& state) {
     t.MbarWait(t.SharedAddress(&shared.empty[state.slot]), state.parity ^ 1);
     return t.SharedAddress(&shared.full[state.slot]);
@@ -357,8 +372,8 @@ struct MbarRing : PipelineTraits {
   }
 };
 
-// A base of what transforms all k tiles of all tiles of mainloop Mma, whatever they are, and remembers
-// nothing.
+// The base of stage transforms that rewrite every k tile of every tile of mainloop Mma alike and
+// remember nothing.
 template <class Mma>
 class TransformsEveryKTile {
  public:
@@ -374,7 +389,7 @@ class TransformsEveryKTile {
   WEFT_DEVICE explicit TransformsEveryKTile(arch::Thread t)
       : warp_(Mma::Pipeline::NumberOfTransformWarp(t)) {}
 
-  int warp_;  // this thread's, of Mma::kTransformWarps
+  int warp_;  // this warp's number, of Mma::kTransformWarps
 };
 
 }  // namespace WEFT_BACKEND

@@ -1,11 +1,15 @@
-// Columns of a product that the tensor cores of wgmma_sm90 take from registers (wgmma_sm90.hpp), because they
-// are narrower in shared memory than what is multiplied: how a lane makes its words of 64 columns' step.
+// RS products of wgmma_sm90: the instruction takes its operand A, the columns of the product
+// (wgmma_sm90.hpp), from registers, because in shared memory they are narrower than what is
+// multiplied. Each class here says how a lane makes its fragment, four words, of 64 columns for one
+// step of k.
 //
-// Own(t): where, in bytes, a lane's first is in the columns of a warpgroup. LoadFragments(t, columns, plan,
-// step, x, fragment): the four words of 64-column block x, columns being the address of the lane's own. Warp
-// w of the four has columns 16 w to + 15, a lane columns lane / 4 (words 0 and 2) and 8 + lane / 4 (1 and
-// 3); words 0 and 1 are of the step's first half of k, four bytes from 4 (lane % 4) or two 16-bit floats
-// from 2 (lane % 4) on, words 2 and 3 of its second half.
+// Own(t): where, in bytes, a lane's first element is in the columns of a warpgroup.
+// LoadFragments(t, columns, plan, step, x, fragment): makes the four words for the 64-column block
+// x; `columns` is the shared address of the lane's first element. Warp w of the warpgroup has
+// columns 16 w to 16 w + 15 of the block, and of these a lane has columns lane / 4 (words 0 and 2)
+// and 8 + lane / 4 (words 1 and 3). Words 0 and 1 are of the first half of the step's k, words 2
+// and 3 of the second; each holds four bytes from 4 (lane % 4) on, or two 16-bit floats from 2
+// (lane % 4) on.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +22,25 @@
 
 namespace weft::gemm {
 
-// Where k runs along B: bytes of k of a column's line in a stage of a wgmma_sm90 product whose B is upcast, one
-// copy, with the swizzle of as many bytes, so that eight columns at the same k are in different banks.
+// A K-major B that is upcast: bytes of k that a column has in a stage, its line. One TMA copy loads
+// them, with a swizzle of as many bytes, so that eight columns at the same k are in different
+// banks.
 constexpr int UpcastLineBytes(int stage_k, int bits) {
   return stage_k * bits / 8;
 }
 constexpr bool IsUpcastLine(int bytes) {
   return bytes == 32 || bytes == 64 || bytes == 128;
 }
-// Else: bytes of 64 columns, which are the line of a k, swizzled likewise; a copy for each 64.
+// An MN-major B that is upcast: bytes of 64 columns, the line of one k, with a swizzle of as many
+// bytes. Each 64 columns are one TMA copy.
 constexpr int UpcastMnMajorBytes(int bits) {
   return 64 * bits / 8;
 }
 
 inline namespace WEFT_BACKEND {
 
-// Blocks of int4, 16 bytes for the 32 k of a step (layouts/packed_int4.hpp), one column after the other.
+// B in blocks of int4 (layouts/packed_int4.hpp): 16 bytes of a column for the 32 k of a step, one
+// column after the other.
 struct Int4BlockColumns {
   WEFT_DEVICE static std::uint32_t Own(arch::Thread t) {
     return static_cast<std::uint32_t>(t.warp() % 4 * 256 + t.lane() * 4);
@@ -52,8 +59,8 @@ struct Int4BlockColumns {
   }
 };
 
-// Two integers that become 16-bit floats, as the last places of numbers whose ulp is 1, less what is too much:
-// exact (Upcast).
+// Makes two 16-bit floats of two integers, exactly (Upcast): the integers' bits are put into the
+// lowest mantissa bits of numbers whose ulp is 1, and what these have too much is subtracted.
 template <class Load>
 struct UpcastPair;
 template <class Element, class From>
@@ -62,33 +69,34 @@ struct UpcastPair<Upcast<Element, From>> {
   static constexpr bool kHalf = std::is_same_v<Element, Half>;
   static constexpr std::uint32_t kUlps = kHalf ? 0x64006400u : 0x43004300u;
 
-  // Bytes i and j of a word.
+  // Upcasts bytes i and j of a word, as Selector(i, j) chooses them.
   WEFT_DEVICE static std::uint32_t OfBytes(arch::Thread t, std::uint32_t word,
                                            std::uint32_t selector) {
     const std::uint32_t above = t.BytePermute(word, kUlps, selector);
     if constexpr (kHalf) {
       return t.template SubPairs<Element>(above ^ 0x00800080u, kUlps | 0x00800080u);
     } else {
-      // A Bfloat16 has 7 places: the sign's bit, of -128, is subtracted.
+      // A Bfloat16 has 7 mantissa bits: the sign bit, which stands for -128, is subtracted.
       return t.template SubPairs<Element>(above & 0xff7fff7fu, above & 0xff80ff80u);
     }
   }
   static constexpr std::uint32_t Selector(std::uint32_t i, std::uint32_t j) {
     return 0x5050u | i | j << 8;
   }
-  // Those of the int4 in byte i of a word.
+  // Upcasts the two int4 in byte i of a word.
   WEFT_DEVICE static std::uint32_t OfByte(arch::Thread t, std::uint32_t word, std::uint32_t i) {
     return OfHalves(t, t.BytePermute(word, 0, 0x4440u | i) * 0x1001u);
   }
-  // The lowest four bits of either half of a word.
+  // Upcasts the int4 in the lowest four bits of either half of a word.
   WEFT_DEVICE static std::uint32_t OfHalves(arch::Thread t, std::uint32_t word) {
     const std::uint32_t above = (word & 0x000f000fu) ^ (kUlps | 0x00080008u);
     return t.template SubPairs<Element>(above, kUlps | 0x00080008u);
   }
 };
 
-// Lines of kLine bytes of k, swizzled, of integers of kBits that become 16-bit floats. The line's swizzle
-// exchanges bits of an address that only the step's place has besides, which may thus be put in by an exclusive or.
+// Fragments of a K-major B of int8 or int4 that becomes 16-bit floats. A column's line is kLine
+// bytes of k, swizzled. The address bits that the swizzle exchanges hold nothing else but the
+// step's offset in the line, which can therefore be added by an exclusive or.
 template <class Load, int kLine>
 struct UpcastKMajor;
 template <class Element, class From, int kLine>
@@ -99,7 +107,7 @@ struct UpcastKMajor<Upcast<Element, From>, kLine> {
   struct alignas(8) Words {
     std::uint32_t word[2];
   };
-  static constexpr int kStep = kInt4 ? 8 : 16;  // bytes of k
+  static constexpr int kStep = kInt4 ? 8 : 16;  // bytes of k of a column in a step
 
   WEFT_DEVICE static std::uint32_t Own(arch::Thread t) {
     const int line = (t.warp() % 4 * 16 + t.lane() / 4) * kLine;
@@ -117,7 +125,8 @@ struct UpcastKMajor<Upcast<Element, From>, kLine> {
     for (int e = 0; e < 2; ++e) {
       const std::uint32_t column = at + static_cast<std::uint32_t>(e * 8 * kLine);
       if constexpr (kInt4) {
-        // All of the step, the same for four lanes, of which each takes its byte of either half.
+        // Four lanes load the same 8 bytes, a column's part of the step, and each takes its byte of
+        // either half.
         const auto all = t.template LoadSharedAt<Words>(column);
         const auto own = static_cast<std::uint32_t>(t.lane() % 4);
         fragment[e] = Pair::OfByte(t, all.word[0], own);
@@ -132,9 +141,10 @@ struct UpcastKMajor<Upcast<Element, From>, kLine> {
   }
 };
 
-// Lines of 64 columns, one for each k. ldmatrix gives each lane two bytes of columns of two neighbouring k,
-// which is what a word is made of, but the columns of lane / 4 = i from 2 i on (of int4 from 4 i on): the lanes exchange
-// them.
+// Fragments of an MN-major B, whose lines hold 64 columns, one line for each k. ldmatrix gives each
+// lane two bytes of columns for two neighbouring k, which is what a word is made of; but the lanes
+// of lane / 4 = i get columns from 2 i on (of int4 from 4 i on) instead of column i, so that the
+// lanes have to exchange words.
 template <class Load>
 struct UpcastMnMajor;
 template <class Element, class From>
@@ -142,9 +152,10 @@ struct UpcastMnMajor<Upcast<Element, From>> {
   using Pair = UpcastPair<Upcast<Element, From>>;
   static constexpr bool kInt4 = std::is_same_v<From, Int4>;
   static constexpr int kLine = UpcastMnMajorBytes(kInt4 ? 4 : 8);
-  static constexpr int kSwapped = kInt4 ? 4 : 2;  // columns of a lane
+  static constexpr int kSwapped = kInt4 ? 4 : 2;  // columns that ldmatrix gives a lane
 
-  // The lower half warp's addresses are read, 16 k of them, and 16 bytes that have the warp's columns.
+  // ldmatrix reads at the addresses of lanes 0 to 15: a k each, and of its line the 16 bytes that
+  // hold the warp's columns.
   WEFT_DEVICE static std::uint32_t Own(arch::Thread t) {
     const int line = t.lane() % 16 * kLine, warp = t.warp() % 4;
     return arch::SwizzledAddress(static_cast<arch::SwizzleSpan>(kLine),

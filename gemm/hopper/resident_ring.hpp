@@ -1,16 +1,18 @@
-// The pipeline whose stages the threads of a warpgroup fill, for rows that begin elsewhere than at
-// multiples of 16 bytes, where TMA cannot begin.
+// ResidentRing, the pipeline of an operand A whose rows may begin elsewhere than at multiples of 16
+// bytes, where TMA cannot begin, while operand B stays in shared memory from tile to tile.
 //
-// Where what the rows are cut from begins there (Params::tma_tiles), one thread has TMA load
-// that, and the other three warps make the rows that begin elsewhere of it, in shared memory. Otherwise, and
-// where a block has one tile, whose rows come sooner that way, all of them copy.
+// Where what the rows are cut from begins at such multiples (Params::tma_tiles), one thread has TMA
+// load that, and the other three warps of the producer warpgroup make the rows that begin elsewhere
+// from it, in shared memory. Otherwise, and where a block has one tile, whose rows arrive sooner
+// that way, all producer threads copy by cp.async.
 //
-// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until a
-// tile wants another one; it is loaded by the threads that multiply, so tiles in a row should share it.
+// A stage holds all of operand A of a tile. Operand B lies behind the stages and stays there until
+// a tile needs another one; the consumers store it, so a block's successive tiles should share it.
 //
-// Of copies by threads a stage's barrier counts those that have landed, so that nobody who copies waits
-// for them. Tensor cores see what threads have copied only after a fence: of those that multiply, when
-// they have waited for the stage. By those that copy it would wait for the copies that are under way, too.
+// With cp.async a stage's `full` barrier counts the copies when they have landed, so that no
+// producer waits for them. wgmma sees what threads have copied only after a proxy fence. The
+// consumers execute it when they have waited for the stage; executed by producers, it would also
+// wait for the copies that are under way.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,10 @@
 
 namespace weft::gemm {
 
-// Loaded by the threads of a warpgroup together: Copy is each one's share of the CpAsyncs of a tile's operand
-// to the shared address `to`. Or, with Params::tma_tiles: Load has TMA load TmaBytes() there, and
-// Shift is the share of a thread, of ResidentRing's kShiftThreads, that make the other rows of it.
+// Operand A: Copy is a producer thread's share of the cp.async copies of a tile's operand to the
+// shared address `to`. With Params::tma_tiles, Load has TMA load TmaBytes() bytes there instead,
+// and Shift is the share of one of ResidentRing's kShiftThreads threads, which make the other rows
+// from these bytes.
 template <class Type>
 concept ShiftedOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.Copy(t, to);
@@ -30,8 +33,8 @@ concept ShiftedOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.Load(t, to, to);
   op.Shift(t, to, 0);
 };
-// Key() is equal for tiles that share the operand, and not negative. Store is a thread's share of it, of
-// all that multiply.
+// Operand B: Key() is equal for tiles that share the operand, and not negative. Store is a consumer
+// thread's share of storing the operand to the shared address `to`.
 template <class Type>
 concept ResidentOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   { op.Key() } -> std::convertible_to<std::int64_t>;
@@ -40,15 +43,15 @@ concept ResidentOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
 
 inline namespace WEFT_BACKEND {
 
-// As MbarRing, but for what the threads that copy do; Params::b_offset counts from the first stage,
-// and stage_bytes is a multiple of 16.
+// An MbarRing with other producers and a resident operand B. Params::b_offset counts from the first
+// stage, and stage_bytes is a multiple of 16.
 template <class Mma>
 struct ResidentRing : MbarRing<Mma> {
   using Base = MbarRing<Mma>;
   using Params = MbarRingParams;
   using Stages = typename Base::Stages;
   static constexpr int kCopyThreads = Base::kProducerThreads, kShiftThreads = kCopyThreads - 32;
-  // Of each; four warpgroups that multiply leave fewer.
+  // Registers of a producer thread; four consumer warpgroups leave fewer.
   static constexpr int ProducerRegisters(int /*start*/) { return Mma::kGroups == 4 ? 32 : 40; }
   static_assert(
       Mma::kConsumerGroups == 1,
@@ -56,7 +59,7 @@ struct ResidentRing : MbarRing<Mma> {
       "one after the other already");
 
   struct State : Base::State {
-    std::int64_t resident = -1;  // the Key of operand B that is there
+    std::int64_t resident = -1;  // the Key of the operand B in shared memory
     bool started = false;        // whether its warpgroup has multiplied a tile
   };
 
@@ -74,7 +77,7 @@ struct ResidentRing : MbarRing<Mma> {
     return p.tma_tiles > t.grid_x();
   }
 
-  // By all threads that copy.
+  // Called by all producer threads: loads a tile's operand A.
   template <ShiftedOperand OperandA, class OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
                                   const OperandA& a, const OperandB&, const KTileRange&, int early,
@@ -105,29 +108,31 @@ struct ResidentRing : MbarRing<Mma> {
     state.Next(p.stages);
   }
 
-  // By the threads that copy, last: none leaves before its copies have come.
+  // Called last, by all producer threads: none may exit before its copies have landed.
   WEFT_DEVICE static void End(arch::Thread t, Stages&, const Params&, State&) {
     t.CpAsyncCommit();
     t.template CpAsyncWait<0>();
   }
 
-  // By the threads that multiply, before a tile: sees to it that its operand B is there.
+  // Called by the consumers before a tile: stores its operand B unless that is in shared memory
+  // already.
   template <ResidentOperand OperandB>
   WEFT_DEVICE static void Load(arch::Thread t, Stages& shared, const Params& p, const OperandB& b,
                                State& state) {
     if (state.resident == b.Key()) return;
     if (state.resident >= 0)
-      t.BarSync(kBarrier, Mma::kThreads);  // until nobody reads the one that is
+      t.BarSync(kBarrier, Mma::kThreads);  // until nobody reads the previous one
     state.resident = b.Key();
     b.Store(t, Base::Stage(t, shared, p, 0) + p.b_offset);
     t.FenceProxyAsync();
     t.BarSync(kBarrier, Mma::kThreads);
   }
 
-  // By the threads that multiply: acc = A B. meanwhile(): called while the products run.
+  // Called by the consumers: acc = A B of a tile. meanwhile(): called while the products run.
   //
-  // In its first tile a warpgroup lets the one before it end its products first, so that from then on
-  // one's epilogue takes the time of another's products; else all would multiply, then all store.
+  // In its first tile a warpgroup waits until the one before it has finished its products, so that
+  // from then on one's epilogue overlaps with another's products; otherwise all would multiply at
+  // the same time, and then all store.
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const Mma& mainloop, const KTileRange& k_tiles,
@@ -151,7 +156,7 @@ struct ResidentRing : MbarRing<Mma> {
   }
 
  private:
-  // Of all threads that multiply; each warpgroup has one of 1 to 4.
+  // The named barrier of all consumers. Each warpgroup also has its own, one of 1 to 4.
   static constexpr int kBarrier = 8;
 };
 

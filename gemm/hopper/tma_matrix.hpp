@@ -1,4 +1,4 @@
-// Matrices that TMA loads (mbar_ring.hpp).
+// TmaMatrixOperand: an operand of a matrix product that TMA loads (mbar_ring.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace weft::gemm {
 
-// A k tile of a tile's rows (of A; columns of B): `copies` boxes of lines of 128 bytes, swizzled.
-// The map's third dimension are the matrices of a batch. Where operands are K-major a box holds all
-// rows that exist (LoadedRows), 128 bytes of k each; else it holds all k of the k tile, 128 bytes
-// of rows each.
+// How TMA loads a k tile of a tile's rows of A (columns of B): as `copies` boxes of lines of 128
+// bytes, with the 128-byte swizzle. The tensor map's third dimension counts the matrices of a
+// batch. A box of a K-major operand holds 128 bytes of k of all rows that exist (LoadedRows); a box
+// of an MN-major operand holds 128 bytes of rows for all k of the k tile.
 struct MatrixCopies {
   static constexpr int kLineBytes = 128;
   std::int32_t copies = 0;
   std::int32_t copy_bytes = 0;
-  std::int32_t stage_k = 0;  // in elements, as all coordinates
+  std::int32_t stage_k = 0;  // k of a k tile; in elements, as all coordinates
   std::int32_t line = 0;     // elements of a line
-  std::int32_t step = 0;     // from a product's matrix to the next one's: 1, or 0 for one of all
+  std::int32_t step = 0;     // matrices from one product to the next: 1, or 0 if all share one
 };
 
 struct TmaMatrixParams : MatrixCopies {
   arch::TensorMap map;
 };
 
-// Bytes in shared memory, at most, of a k tile of `rows` rows and stage_k elements of k, `lines` as
-// below.
+// Bytes in shared memory, at most, of a k tile of `rows` rows and stage_k elements of k. lines:
+// whether the operand is K-major.
 constexpr int MatrixKTileBytes(int rows, int stage_k, int element_bytes, bool lines) {
   constexpr int kLine = TmaMatrixParams::kLineBytes;
   const int along = (lines ? stage_k : rows) * element_bytes, across = lines ? rows : stage_k;
@@ -37,8 +37,8 @@ constexpr int MatrixKTileBytes(int rows, int stage_k, int element_bytes, bool li
 
 inline namespace WEFT_BACKEND {
 
-// kRows: of a tile. Rows: which of the tile's numbers counts them (share.hpp). kShared: the products of
-// a group have their rows in it.
+// kRows: rows of a tile. Rows: which of the tile's m and n counts them (share.hpp). kLines: whether
+// the operand is K-major. kShared: whether the products of a group have their rows in one matrix.
 template <class Rows, int kRows, bool kLines, bool kShared>
 class TmaMatrixOperand : public OperandTraits {
  public:
@@ -66,7 +66,7 @@ class TmaMatrixOperand : public OperandTraits {
   }
 
  private:
-  // copy(number, coordinates) for a thread's share.
+  // Calls copy(number, coordinates) for each copy of a thread's share.
   template <class CopyFunction>
   WEFT_DEVICE void ForEachCopy(int k_tile, CopyShare share, const CopyFunction& copy) const {
     const std::int32_t k = k_tile * p_.stage_k;

@@ -1,10 +1,11 @@
-// Matrices that are MN-major, for tensor cores that read k side by side: tf32 and bytes through
-// wgmma_sm90.
+// The stage transform that transposes MN-major matrices in shared memory, for elements of which
+// wgmma reads K-major operands only: tf32 and bytes.
 //
-// TMA loads boxes of 128 bytes of rows for as many k: a line for each k. Transposed, a box is a line of
-// 128 bytes of k for each row, with the same swizzle, and that is how lines of k would have come. Warps of the
-// producers transpose boxes in place once they have come (MbarRing::Transform), those of words a box at a time,
-// those of bytes a part of it.
+// TMA loads boxes of 128 bytes of rows for as many k: a line of 128 bytes for each k. Transposed, a
+// box has a line of 128 bytes of k for each row, with the same swizzle, just as TMA would have
+// loaded a K-major matrix. Transform warps transpose boxes in place once they have landed
+// (MbarRing::Transform): of 4-byte elements each box is one warp's, of bytes both warps share each
+// box.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +18,29 @@
 
 namespace weft::gemm {
 
-// Rows, and k, of a box.
+// Rows of a box, which has as many k: the elements of 128 bytes.
 constexpr int TransposedBox(int element_bytes) {
   return 128 / element_bytes;
 }
 
 inline namespace WEFT_BACKEND {
 
-// A line of a box, and where 16 bytes of one are, since the swizzle has put them there.
+// Bytes of a line of a box; and where in the box, in bytes, the 128-byte swizzle has put 16-byte
+// chunk `chunk` of a line.
 inline constexpr int kTransposedLine = 128;
 constexpr std::uint32_t TransposedChunkAt(int line, int chunk) {
   return static_cast<std::uint32_t>(line * kTransposedLine + ((chunk ^ line % 8) << 4));
 }
 
-// Boxes of 32 words by 32, each a warp's. A lane loads the line of its k and stores it as a column: eight lanes
-// read 16 bytes of eight lines at once and 32 lanes write one line, so that neither has bank conflicts.
+// Transposes boxes of 32 words by 32, each by one warp. A lane loads the line of its k and stores
+// it as a column: eight lanes read 16 bytes of eight lines at once and 32 lanes write one line, so
+// that neither has bank conflicts.
 class TransposedWords {
  public:
   WEFT_DEVICE explicit TransposedWords(arch::Thread) {}
 
-  // By warp `warp` of `warps`; number: the box's, of those in a stage.
+  // Called by all transform warps, of which this is number `warp` of `warps`; box: its shared
+  // address; number: its number among the boxes of a stage, which decides on the warp.
   template <int kRows>
   WEFT_DEVICE void Transpose(arch::Thread t, std::uint32_t box, int number, int warp,
                              int warps) const {
@@ -58,17 +62,21 @@ class TransposedWords {
   }
 };
 
-// Boxes of 128 bytes by 128, in blocks of 16 by 16: block (i, j) of rows and of k changes places with block
-// (j, i). ldmatrix transposes matrices of 8 k by 16 rows in units of two rows: a lane then has two rows of two
-// k. A second one loads the next two k, so that a word of four k of either row is a permutation of both; stmatrix
-// stores matrices of 8 rows by 16 k. Two blocks, of half the lanes' addresses each, are a unit.
+// Transposes boxes of 128 bytes by 128 with two warps, in blocks of 16 by 16: block (i, j) of rows
+// and of k changes places with block (j, i). ldmatrix transposes matrices of 8 k by 16 rows in
+// units of two rows: a lane then has two rows of two k. A second matrix has the next two k, so that
+// a word of four k of either row is a byte permutation of both words; stmatrix stores matrices of 8
+// rows by 16 k. Two blocks are a unit: the lanes' addresses of either half warp are those of one
+// block.
 //
-// Which 8 of 16 k a matrix has is free as long as two lanes' words are neighbours, likewise which of its two rows
-// a lane stores first. So that eight lines lie in eight different places of the swizzle, the first matrix
-// has the first two of four k in the first half of them and the last two in the second, and the rows stored first
-// are even ones in the first half and odd ones in the second.
+// Which 8 of the 16 k a matrix has is free as long as two lanes' words are neighbours, and so is
+// which of its two rows a lane stores first. Both are chosen so that eight lines lie in eight
+// different places of the swizzle: the first matrix has the first two of every four k in the first
+// half of the 16 and the last two in the second, and the rows stored first are even ones in the
+// first half and odd ones in the second.
 //
-// kAhead: distances (below) that are on their way while one is stored, each of eight registers.
+// kAhead: how many distances (Places, below) are loaded ahead of the one that is stored; each takes
+// eight registers.
 template <int kAhead>
 class TransposedBytes {
  public:
@@ -76,18 +84,19 @@ class TransposedBytes {
     const int i = t.lane() % 8, second = (i >= 4) != (t.lane() % 16 >= 8) ? 1 : 0;
     load_ = TransposedChunkAt(i / 2 * 4 + i % 2 + 2 * second, 0);
     store_ = TransposedChunkAt(2 * i + second, 0);
-    // This lane's k of a loaded register, and its row of a stored one.
+    // BytePermute's selectors for the two rows that this lane stores, in that order: each puts four
+    // k of a row side by side.
     const std::uint32_t both = t.lane() % 4 < 2 ? 0x6420u : 0x2064u;
     first_ = both + (upper_ & 0x1111u);
     second_ = both + (~upper_ & 0x1111u);
   }
 
-  // kRows: how many of the box are multiplied. By two warps.
+  // Called by both transform warps. kRows: how many rows of the box are multiplied.
   template <int kRows>
   WEFT_DEVICE void Transpose(arch::Thread t, std::uint32_t box, int /*number*/, int warp,
                              int /*warps*/) const {
-    // Kept here, or ptxas makes the addresses of all units before a tile's first k tile, and spills
-    // them.
+    // KeepInPlace holds these here: ptxas would compute the addresses of all units before a tile's
+    // first k tile, and spill them.
     std::uint32_t own[] = {load_, store_, first_, second_, upper_, warp == 0 ? 0u : ~0u};
     t.KeepInPlace(own);
     std::uint32_t word[kAhead + 1][2][4];
@@ -121,8 +130,9 @@ class TransposedBytes {
  private:
   static constexpr int kBlock = 16, kBlocks = 8;
 
-  // Blocks (i, j) and (j, i) are units of distance d = i ^ j, four of each, by the smaller i, which lacks
-  // d's highest bit; of distance 0 are (i, i) and (i + 4, i + 4). A warp has two of each distance.
+  // Blocks (i, j) and (j, i) are a unit of distance d = i ^ j. A distance has four units, which are
+  // numbered by the smaller i, which lacks d's highest bit; those of distance 0 are (i, i) with (i
+  // + 4, i + 4). Each warp has two units of each distance.
   static constexpr int WarpBit(int apart) { return apart == 1 ? 2 : 1; }
   static constexpr int UnitBit(int apart) { return apart == 0 || apart >= 4 ? 2 : 4; }
   static constexpr int FirstOf(int apart, int u, int warp) {
@@ -131,9 +141,10 @@ class TransposedBytes {
   static constexpr std::uint32_t Both(int n) {
     return static_cast<std::uint32_t>(n << 4 | n << 11);
   }
-  // Where a lane's block of a unit is to be read, or stored: of block (i, j) 16 bytes of rows are i and 16
-  // lines of k its j; transposed, the other way round. The upper lanes have block (j, i). upper,
-  // second: all bits, or none, of an upper lane, of the second warp.
+  // Where a lane reads, or stores, its block of a unit, as bits to be exclusive-ored into its
+  // address: block (i, j) is bytes 16 i to 16 i + 15, which are rows, of the 16 lines from 16 j on,
+  // which are k; transposed, the other way round. Lanes 16 to 31 have block (j, i). upper: all bits
+  // in those lanes, otherwise none. second: all bits in the second warp, otherwise none.
   static constexpr std::uint32_t Places(int apart, int u, std::uint32_t upper, std::uint32_t second,
                                         bool stored) {
     const auto lines = static_cast<std::uint32_t>(apart << 11);
@@ -181,7 +192,7 @@ class TransposeMatrices : public TransformsEveryKTile<Mma> {
   }
 
  private:
-  // The boxes of an operand of kAll rows; first: number of the first one of them in a stage.
+  // Transposes the boxes of an operand of kAll rows; first: the first one's number in the stage.
   template <int kAll>
   WEFT_DEVICE void Transpose(arch::Thread t, std::uint32_t box, int first) const {
     constexpr int kWhole = kAll / kRows, kRest = kAll % kRows;

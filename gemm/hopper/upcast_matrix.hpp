@@ -1,7 +1,9 @@
-// A matrix A of int8 or int4 of a product of 16-bit floats through wgmma_sm90. What the tensor cores have on A's side
-// they read from shared memory, so warps of the producers upcast a k tile there once it has come
-// (MbarRing::Transform): from lines of 64 narrow elements, of k or else of rows, as they are in memory, to lines of
-// 128 bytes, swizzled as those of a matrix of 16-bit floats would have come. A stage has both, the narrow ones first.
+// The stage transform that upcasts a matrix A of int8 or int4 in a product of 16-bit floats through
+// wgmma_sm90. wgmma reads its operand B, which the rows of A are (wgmma_sm90.hpp), from shared
+// memory only, so transform warps upcast each k tile there once it has landed
+// (MbarRing::Transform): from lines of 64 narrow elements, of k or of rows, as TMA has loaded them,
+// to lines of 128 bytes with the swizzle that TMA gives a matrix of 16-bit floats. A stage has
+// both, the narrow elements first.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +19,17 @@
 
 namespace weft::gemm {
 
-// Elements of a line.
+// Elements of a line, which are of k if A is K-major and of rows if it is MN-major.
 inline constexpr int kUpcastLine = 64;
 
-// Bytes of the narrow elements in a stage.
+// Bytes that the narrow elements take in a stage, rounded up to 1024.
 constexpr int NarrowBytes(int elements, int bits) {
   return RoundUp(elements * bits / 8, 1024);
 }
 
 inline namespace WEFT_BACKEND {
 
-// The stage transform of mainloop Mma. Load: Upcast. kLines: of a k tile.
+// The stage transform of mainloop Mma. Load: an Upcast. kLines: lines of a k tile.
 template <class Mma, class Load, int kLines>
 class UpcastMatrix;
 template <class Mma, class Element, class From, int kLines>
@@ -37,7 +39,7 @@ class UpcastMatrix<Mma, Upcast<Element, From>, kLines> : public TransformsEveryK
   static constexpr int kBits = kInt4 ? 4 : 8, kWide = 128;
   using Chunk = SharedVector<std::uint32_t, 4>;
   static constexpr int kChunks = UpcastLineBytes(kUpcastLine, kBits) / 16;
-  static constexpr int kWarpLines = 32 / kChunks;  // that a warp takes at once, a chunk each lane
+  static constexpr int kWarpLines = 32 / kChunks;  // lines a warp takes at once, a chunk a lane
   static_assert(kLines % kWarpLines == 0);
 
  public:
@@ -66,7 +68,7 @@ class UpcastMatrix<Mma, Upcast<Element, From>, kLines> : public TransformsEveryK
   }
 
  private:
-  static constexpr int kTogether = 6;  // rounds of a warp, of a k tile of 128 lines of int8
+  static constexpr int kTogether = 6;  // rounds a warp loads together; all of 128 lines of int8
 
   WEFT_DEVICE static void Store(arch::Thread t, std::uint32_t stage, int i, const Chunk& narrow) {
     constexpr auto kStart = static_cast<std::uint32_t>(NarrowBytes(kLines * kUpcastLine, kBits));

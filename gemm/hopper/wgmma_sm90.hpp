@@ -1,9 +1,9 @@
-// The mainloop of sm_90a: warpgroup products of int8, of floats of 8 and 16 bits and of tf32, from a
-// plan that the host has made.
+// The wgmma_sm90 mainloop, for sm_90a: wgmma of int8, of floats of 8 and 16 bits and of tf32,
+// directed by a plan that the host has made.
 //
-// Columns of the product (filters of a convolution) are the tensor cores' A, 64 to an instruction,
-// and rows (positions) their B: the number of rows of a tile is then a multiple of 8 or 16 instead
-// of 64, and a thread needs the scales and biases of two columns in 64 only.
+// Columns of the product (filters of a convolution) are the instruction's operand A, 64 to an
+// instruction, and rows (positions) its operand B: the number of rows of a tile is then a multiple
+// of 8 or 16 instead of 64, and a thread needs the scales and biases of only two columns in 64.
 //
 // What a stage holds, and in which layout, is the plan's business: it gives a descriptor for each
 // operand and, for each step of 32 bytes of k, where in the stage its operands begin. A step may
@@ -27,43 +27,44 @@
 
 namespace weft::gemm {
 
-// Offsets and starts are in units of 16 bytes, as descriptors have them.
+// All addresses and offsets are in units of 16 bytes, as in matrix descriptors.
 struct WgmmaPlan {
   static constexpr int kMostSteps = 64;
 
-  std::uint64_t a = 0, b = 0;        // descriptors of what lies at address 0
+  std::uint64_t a = 0, b = 0;        // descriptors of the operands, for address 0
   std::uint32_t group_rows[4] = {};  // where the rows of each warpgroup of a tile begin
-  std::uint32_t b_block = 0;         // from 64 columns to the next
-  std::int32_t steps = 0;            // of a k tile
+  std::uint32_t b_block = 0;         // from 64 columns to the next 64
+  std::int32_t steps = 0;            // steps of a k tile
   std::int32_t last_steps = 0;       // of the last k tile
-  // Where a step's rows and its columns begin in the stage; and where `a` leaves it open, from bit
-  // 16 on, how far the second 16 bytes of k lie from the first.
+  // Where each step's rows, and its columns, begin in the stage. Where descriptor `a` leaves that
+  // open, bits 16 and up say how far the second 16 bytes of k lie from the first.
   std::uint32_t step_a[kMostSteps] = {}, step_b[kMostSteps] = {};
 
-  // `step` from one warpgroup's rows to the next one's.
+  // Places the warpgroups' rows at intervals of `step`.
   constexpr void SpreadGroups(std::uint32_t step) {
     for (std::uint32_t i = 0; i < 4; ++i) group_rows[i] = i * step;
   }
 };
 
-// What a WgmmaSm90Mainloop is made for, beside a policy. Of these defaults a Spec declares again what differs; and
-// it states kType, the elements, an arch::WgmmaType (of kS8U8 the rows are the unsigned ones).
+// What a WgmmaSm90Mainloop is made for, beside a policy. A Spec inherits these defaults and
+// declares again what differs; it also states kType, the arch::WgmmaType of the elements (of kS8U8
+// the rows are the unsigned ones).
 struct WgmmaSpec {
-  // 16-bit elements: rows (columns), not k, run along memory.
+  // Whether rows, and whether columns, are MN-major; of 16-bit elements only.
   static constexpr bool kRowsMnMajor = false, kColumnsMnMajor = false;
-  // kPermuted where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes): the swizzle of 128
-  // bytes also exchanges the channels of a line.
+  // kPermuted where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes): the 128-byte
+  // swizzle also exchanges the channels of a line.
   static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
   static constexpr bool kResident = false;  // the pipeline is a ResidentRing
   static constexpr bool kGathers = false;   // the pipeline is a GatherRing
   // A tile's columns may be channels of several output rows (config.packed_rows): column c then is
   // channel c % (64 / packed_rows) of row c / (64 / packed_rows).
   static constexpr bool kMayPackRows = false;
-  // Not void: the stage has the columns in a narrower type. The tensor cores then take them from
-  // registers, where each warp makes what is multiplied (register_fragments.hpp).
+  // If not void, the stage has the columns in a narrower type, and the products are RS: each warp
+  // makes the fragments in registers (register_fragments.hpp).
   using RegisterFragments = void;
-  // MainloopTraits: warps, 1 to 3 of them, change what has come before it is multiplied
-  // (MbarRing::Transform).
+  // As in MainloopTraits: 1 to 3 transform warps rewrite what TMA has loaded before it is
+  // multiplied (MbarRing::Transform).
   static constexpr bool kTransforms = MainloopTraits::kTransforms;
   static constexpr int kTransformWarps = MainloopTraits::kTransformWarps;
   static constexpr int kTransformRegisters = MainloopTraits::kTransformRegisters;
@@ -71,9 +72,9 @@ struct WgmmaSpec {
 
 inline namespace WEFT_BACKEND {
 
-// Warpgroup g of a tile multiplies warp.m rows by warp.n columns; groups go along the columns first.
-// d[x][4j + 2h + e] of a lane is row 8j + 2 (lane % 4) + e and column 64x + 16w + 8h + lane / 4, w
-// being the warp's number in its warpgroup.
+// Warpgroup g of a tile multiplies warp.m rows by warp.n columns; groups go along the columns
+// first. A lane's accumulator acc[x][4j + 2h + e] is row 8j + 2 (lane % 4) + e and column 64x + 16w
+// + 8h + lane / 4, w being the warp's number in its warpgroup.
 //
 // Spec inherits WgmmaSpec (above).
 template <class PolicyT, class Spec>
@@ -147,7 +148,7 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   static_assert(!Spec::kRowsMnMajor || kTile.m == kWarp.m || kWarp.m % 64 == 0,
                 "weft: where A is MN-major, config.warp.m of wgmma_sm90 is a "
                 "multiple of 64, or all of config.threadblock.m");
-  static constexpr int kThreads = 128 * kGroups;  // that multiply
+  static constexpr int kThreads = 128 * kGroups;  // consumer threads
   static constexpr int kBlockM = kTile.m, kBlockN = kTile.n;
   static constexpr arch::Requires kRequires{.min = 90, .exact = true};
   using Pipeline = std::conditional_t<
@@ -157,8 +158,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   using Accumulators = Sum[kBlocks][kN / 2];
   using OwnSums = Sum[kBlocks][kOwnN / 2];
 
-  // Registers of a thread: of all at the start, and what the warpgroups that multiply then have of
-  // those that the producers give up.
+  // Registers of a thread: kStartRegisters of all threads at the start; kRegisters of the consumers
+  // once they have taken what the producers give up (setmaxnreg).
   static constexpr int kStartRegisters = [] {
     const int even =
         65536 / (kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
@@ -174,7 +175,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   }();
   static_assert(kRegisters % 8 == 0,
                 "weft: config.registers of wgmma_sm90 is a multiple of 8, as setmaxnreg takes it");
-  // What ptxas 13.0 needs beside the sums; and it lays one product's sums out for the start.
+  // What ptxas 13.0 needs beside the accumulators. It also lays the accumulators of one instruction
+  // out within the registers of the start.
   static constexpr int kFragmentRegisters = kRegisterFragments ? 16 * kBlocks : 0;
   static_assert(kBlocks * kN / 2 + (kResident ? 48 : 56) + kFragmentRegisters <= kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
@@ -182,9 +184,10 @@ class WgmmaSm90Mainloop : public MainloopTraits {
                 "few registers; make config.warp smaller, take fewer warpgroups, or blocks_per_sm "
                 "1");
 
-  // Shared memory: a multiprocessor has 228 KB, of which each block's start takes 1, the ring's
-  // barriers 1, and the transform warps' list 1. The epilogue stages a tile of bytes and the places of its rows; a
-  // cluster's block receives sums (ClusterSplitKSums).
+  // Shared memory: a multiprocessor has 228 KB, of which the start of each block takes 1, the
+  // ring's barriers 1, and the transform warps' list 1. The epilogue stages a tile of bytes and the
+  // places of its rows; a block of a cluster receives accumulators (ClusterSplitKSums); a
+  // GatherRing has two tables of rows.
   static constexpr int kPlaceBytes = 8 +
                                      (PolicyT::Epilogue::kSourceZeroPoint && !kTransforms ? 8
                                       : PolicyT::Epilogue::kFilterZeroPoint               ? 4
@@ -222,7 +225,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
         return kPackedRows * (first + t.cluster_rank() * kOwnN);
       }
     }
-    // Of a warpgroup's rows, the one of pixel i; and which of the row's pixels a thread holds.
+    // Row: which of a warpgroup's rows has pixel i. PackedRow: which of that row's kPackedRows
+    // pixels this thread holds.
     WEFT_DEVICE static int Row(arch::Thread t, int i) {
       return i / 2 * 8 + t.lane() % 4 * 2 + i % 2;
     }
@@ -268,7 +272,7 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     }
   }
 
-  // The sums of no k tile.
+  // The accumulators of a block of a cluster that has no k tile: zeros.
   WEFT_DEVICE static void Clear(Accumulators& acc) {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) {
@@ -277,12 +281,14 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     }
   }
 
-  // Starts acc += (the k tile at the shared addresses a and b), acc = ... for the first. started(): called
-  // when all products of k tiles before have been made and some of this one's are in flight.
+  // Starts acc += A B of the k tile at the shared addresses a and b (acc = A B for the first one).
+  // started(): called when all products of earlier k tiles are complete and some of this one's are
+  // in flight.
   //
-  // In groups of four steps, and of one for what is left, each committed where its last product is: if a
-  // group ends elsewhere, behind a loop say, ptxas ends it by a product of its own and closes one with every
-  // round of the loop, and the wait for the k tile before becomes one for this k tile (docs/log/wgmma.md).
+  // Four steps at a time are a wgmma group, and each step that is left is one. A group is committed
+  // where its last product is: if it ends elsewhere, behind a loop say, ptxas ends it by a product
+  // of its own and closes one with every round of the loop, and the wait for the previous k tile
+  // becomes one for this k tile (docs/log/wgmma.md).
   template <class Started>
   WEFT_DEVICE void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b, int k_tile,
                             const KTileRange& k_tiles, Accumulators& acc,
@@ -322,8 +328,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
  private:
   static constexpr int kGroupSteps = 4;
 
-  // A group of products: steps i to i + kCount. Each group has its own fence: without one in the basic block of its
-  // first product ptxas inserts it and says so (C7519).
+  // Issues a group: steps i to i + kCount - 1. Each group has its own fence: without one in the
+  // basic block of its first product ptxas inserts it and says so (C7519).
   template <int kCount>
   WEFT_DEVICE void Steps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                          bool accumulate, Accumulators& acc) const {
@@ -342,20 +348,21 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     }
   }
 
-  // Fragments. What the tensor cores read from registers has to stay there until its group has
-  // been waited for. So groups take turns with two sets of registers: one is filled while the group of
-  // the other is in flight. A k tile begins with set 0 and ends with set 1, that the next may do so.
+  // RS products. wgmma reads registers until its group has been waited for. So groups alternate
+  // between two sets of registers: one is filled while the group of the other is in flight. A k
+  // tile begins with set 0 and ends with set 1, so that the next one can do the same.
   //
-  // A group is waited for right behind the start of the next, not where its registers are wanted again:
-  // ptxas 13.0 otherwise takes the filling for part of the pipeline and serialises all products (C7513).
-  static constexpr int kFragmentSteps = 2;  // of a group, at most
+  // A group is waited for right behind the start of the next, not where its registers are needed
+  // again: ptxas 13.0 otherwise takes the filling for part of the pipeline and serialises all
+  // products (C7513).
+  static constexpr int kFragmentSteps = 2;  // steps of a group, at most
   using Fragments = std::uint32_t[kFragmentSteps][kBlocks][4];
   struct FragmentSets {
     Fragments set[2];
   };
   struct NoFragments {};
 
-  // columns: where this lane's own begin.
+  // columns: the shared address of this lane's first element (Own).
   template <class Started>
   WEFT_DEVICE void MultiplyFragments(arch::Thread t, int steps, std::uint32_t rows,
                                      std::uint32_t columns, bool accumulate, Accumulators& acc,
@@ -389,15 +396,15 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     FragmentSteps<kCount, 0>(t, i, rows, columns, accumulate, acc, started);
     FragmentSteps<kCount, 1>(t, i + kCount, rows, columns, true, acc, [] {});
   }
-  // A step by itself, where the group before has set 1, too.
+  // A single step that is left. It uses set 1, as the group before it does, and so waits for that.
   template <class Started>
   WEFT_DEVICE void LastFragments(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                                  bool accumulate, Accumulators& acc, const Started& started) const {
     t.template WgmmaWait<0>();
     FragmentSteps<1, 1>(t, i, rows, columns, accumulate, acc, started);
   }
-  // A group by a set of registers that no product in flight reads; waited(): called when all groups before
-  // it are done.
+  // Issues a group from set kSet, which no product in flight reads; waited(): called when all
+  // earlier groups are complete.
   template <int kCount, int kSet, class Waited>
   WEFT_DEVICE void FragmentSteps(arch::Thread t, int i, std::uint32_t rows, std::uint32_t columns,
                                  bool accumulate, Accumulators& acc, const Waited& waited) const {
@@ -412,7 +419,7 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     WEFT_UNROLL
     for (int j = 0; j < kCount; ++j) {
       WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(fragment[j][x]);  // made by here
+      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(fragment[j][x]);  // complete before the fence
     }
     t.WgmmaFence();
     WEFT_UNROLL
@@ -429,14 +436,14 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     for (int j = 0; j < kFragmentSteps; ++j) {
       WEFT_UNROLL
       for (int x = 0; x < kBlocks; ++x)
-        t.KeepInPlace(fragments_.set[1 - kSet][j][x]);  // until here
+        t.KeepInPlace(fragments_.set[1 - kSet][j][x]);  // not reused before here
     }
     waited();
   }
 
-  // Starts lie in a descriptor's lower half, and no sum of them leaves it. Only halves are added, and
-  // the plan has rows and columns apart: with sums of 64 bits and pairs it was ptxas's luck whether two
-  // instructions or nine came between products (docs/log/wgmma.md).
+  // Start addresses lie in a descriptor's lower half, and no sum of them leaves it. Only the halves
+  // are added, and the plan has rows and columns apart: with sums of 64 bits and pairs it was
+  // ptxas's luck whether two instructions or nine came between products (docs/log/wgmma.md).
   WEFT_DEVICE static std::uint32_t Low(std::uint64_t descriptor) {
     return static_cast<std::uint32_t>(descriptor);
   }
@@ -444,7 +451,7 @@ class WgmmaSm90Mainloop : public MainloopTraits {
     return std::uint64_t{static_cast<std::uint32_t>(of >> 32)} << 32 | low;
   }
 
-  // columns: a descriptor, or registers.
+  // columns: a descriptor (SS), or the fragment in registers (RS).
   template <class Columns>
   WEFT_DEVICE static void Product(arch::Thread t, Sum (&acc)[kN / 2], const Columns& columns,
                                   std::uint64_t rows, bool accumulate) {
@@ -473,8 +480,8 @@ class WgmmaSm90Mainloop : public MainloopTraits {
   }
 
   const WgmmaPlan& plan_;
-  std::uint32_t a_, b_;  // lower halves of the warpgroup's
-  // Products in flight read it when Multiply has returned.
+  std::uint32_t a_, b_;  // lower halves of the warpgroup's descriptors
+  // Products in flight still read the fragments when Multiply has returned.
   mutable std::conditional_t<kRegisterFragments, FragmentSets, NoFragments> fragments_ = {};
 };
 

@@ -1,6 +1,6 @@
-// The kernel of wgmma_sm90 whose tiles are each multiplied by a cluster of Mainloop::kClusterSplit blocks: every
-// block multiplies a part of the k tiles, then the blocks exchange accumulators and each stores a part of the
-// tile's rows (gemm/kernel/cluster_split_k_sums.hpp).
+// The cluster split-K kernel of wgmma_sm90: a cluster of Mainloop::kClusterSplit blocks multiplies
+// each tile. Every block multiplies a part of the k tiles, then the blocks exchange accumulators
+// and each stores a part of the tile's rows (gemm/kernel/cluster_split_k_sums.hpp).
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// The work tiles of a cluster's block: every tile of the cluster, and of its k tiles the block's part.
+// The work tiles of a block of a cluster: every tile of the cluster, with the block's part of its k
+// tiles.
 template <class Scheduler, class Mainloop>
 struct ClusterTiles {
   int first, step, end;
@@ -77,14 +78,14 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
     Pipeline::End(t, shared.stages, p.ring, state);
   }
 
-  // All consumer warpgroups multiply the block's k tiles of a work tile, add up what the cluster has of the rows that
-  // are the block's own, and store those.
+  // All consumer warpgroups multiply the block's k tiles of a work tile, add up the cluster's
+  // accumulators of the rows that this block stores, and store these.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
                                   const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
-    t.ClusterWait();  // the others' barriers are ready
+    t.ClusterWait();  // the other blocks' mbarriers are initialized
     int round = 0;
     typename Epilogue::Kept kept;
     WEFT_NO_UNROLL
@@ -100,8 +101,8 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
       const bool is_last = i + tiles.step >= tiles.end;
       Split::Add(t, shared.split, acc, round++, is_last, sums);
       store.Run(t, shared, kept, sums);
-      // Without a barrier ptxas takes the warps for divergent after the waits for sums, and makes
-      // the next tile's products one by one.
+      // Without a barrier ptxas takes the warps for divergent after they have waited for
+      // accumulators, and issues the next tile's products one by one.
       t.BarSync(1 + Mainloop::Map::Group(t), 128);
     }
   }

@@ -1,10 +1,12 @@
-// Adding up the sums of a cluster whose blocks have multiplied different k tiles of one tile.
+// The reduction of cluster split-K: adds up the accumulators of blocks that have multiplied
+// different k tiles of one tile.
 //
-// Each block keeps a part of the tile's rows, its own, and sends the rest to their owners: straight
-// from registers, warp by warp (threads of the same number hold the same outputs), with an mbarrier
-// that counts the bytes as they come. Nobody waits for a store to be visible: ordering them with a
-// fence of the cluster (ClusterArrive, MbarArriveRemote) is one of the whole GPU's memory for ptxas,
-// which takes longer than the exchange.
+// Each block owns a part of the tile's rows and sends its accumulators of all others to their
+// owners: straight from registers by st.async, warp by warp (threads of the same number hold the
+// same outputs in each block), to an mbarrier that counts the bytes when they arrive. Nobody waits
+// until a store is visible: ptxas makes a fence of the cluster, which would order the stores
+// (ClusterArrive, MbarArriveRemote), a fence of the whole GPU's memory, which takes longer than the
+// exchange.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +16,14 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Mma: the WgmmaSm90Mainloop, with kClusterSplit > 1.
+// Mma: a WgmmaSm90Mainloop with kClusterSplit > 1.
 template <class Mma>
 class ClusterSplitKSums {
   using Sum = typename Mma::Sum;
   static constexpr int kRanks = Mma::kClusterSplit, kWarps = Mma::kThreads / 32;
-  static constexpr int kParts = Mma::kOwnN / 8;          // of 8 rows, of a block's own
-  static constexpr int kPieces = Mma::kBlocks * kParts;  // of 4 sums of a thread, likewise
-  static constexpr int kBytes = (kRanks - 1) * kPieces * 32 * 16;  // that a warp receives
+  static constexpr int kParts = Mma::kOwnN / 8;          // groups of 8 rows that a block owns
+  static constexpr int kPieces = Mma::kBlocks * kParts;  // of a thread, each of 4 accumulators
+  static constexpr int kBytes = (kRanks - 1) * kPieces * 32 * 16;  // received by a warp
   struct alignas(16) Piece {
     Sum sum[4];
   };
@@ -29,10 +31,10 @@ class ClusterSplitKSums {
  public:
   struct Shared {
     Piece received[kWarps][kRanks - 1][kPieces][32];
-    std::uint64_t full[kWarps], empty[kWarps];  // mbarriers: all has come, has been read by all
+    std::uint64_t full[kWarps], empty[kWarps];  // mbarriers: all received; all sent was read
   };
 
-  // By all threads of the block, before a barrier of the block.
+  // Called by all threads of the block, before a barrier of the block: initializes the mbarriers.
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared) {
     if (t.tid() == 0) {
       for (int i = 0; i < kWarps; ++i) {
@@ -44,8 +46,9 @@ class ClusterSplitKSums {
     }
   }
 
-  // By the threads that multiply, after a barrier of the cluster: own = what the cluster's acc of
-  // the block's own rows add up to. `round` counts the calls from 0; is_last: none will follow.
+  // Called by the consumers, after a barrier of the cluster: own = what the accumulators of all
+  // blocks of the cluster add up to in the rows that this block owns. `round` counts the calls from
+  // 0; is_last: none will follow.
   WEFT_DEVICE static void Add(arch::Thread t, Shared& shared, const typename Mma::Accumulators& acc,
                               int round, bool is_last, typename Mma::OwnSums& own) {
     const int rank = t.cluster_rank(), warp = t.warp();
@@ -71,7 +74,7 @@ class ClusterSplitKSums {
     const std::uint32_t full = t.SharedAddress(&shared.full[warp]);
     const std::uint32_t empty = t.SharedAddress(&shared.empty[warp]);
     if (round > 0) t.MbarWait(empty, (round - 1) & 1);
-    // Each block begins with another one.
+    // In each step every block sends to a different one.
     WEFT_UNROLL
     for (int q = 1; q < kRanks; ++q) {
       const std::uint32_t to =
@@ -89,7 +92,8 @@ class ClusterSplitKSums {
       for (int q = 1; q < kRanks; ++q) {
         piece[q][i] = t.LoadShared(&shared.received[warp][q - 1][i][t.lane()]);
       }
-      // Pairs, then pairs of pairs: floats too add up to the same in every block.
+      // Pairs are added first, then pairs of pairs: the sum of floats is then the same whichever
+      // block makes it.
       WEFT_UNROLL
       for (int bit = 1; bit < kRanks; bit *= 2) {
         WEFT_UNROLL

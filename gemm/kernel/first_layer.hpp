@@ -1,6 +1,7 @@
-// The kernel of wgmma_sm90 for a convolution's first layer, over NCxHWx<4>: the whole filter fits in shared memory and
-// stays there, stored by the consumer warpgroups themselves, while all threads of the producer warpgroup load the
-// source (ResidentRing). A persistent grid, all of whose tiles have a single k tile.
+// The kernel of wgmma_sm90 for a convolution's first layer, over NCxHWx<4>. The whole filter fits
+// in shared memory and stays there: the consumer warpgroups store it themselves, while all threads
+// of the producer warpgroup load the source (ResidentRing). The grid is persistent, and every tile
+// has a single k tile.
 #pragma once
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
@@ -19,7 +20,7 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
   static_assert(!Scheduler::kListed && !Scheduler::kSparse && !Mainloop::kTransforms);
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
-    // Where TMA can load the source at all.
+    // There is a tensor map only where TMA can load the source.
     if (p.ring.tma_tiles > 0 && t.tid() == Mainloop::kThreads + 32) {
       t.PrefetchTensorMap(p.a.map);
     }
@@ -52,12 +53,14 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     Pipeline::End(t, shared.stages, p.ring, state);
   }
 
-  // Consumer warpgroups see to it that the filter of a work tile is there, multiply the tile and store it.
+  // The consumer warpgroups store the filter of a work tile where it has changed, multiply the tile
+  // and store the result.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
                                   const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
     if constexpr (!Scheduler::kReads) {
-      // The first tile's before earlier kernels have ended, if they do not write it.
+      // The first tile's filter is stored before earlier kernels of the stream have ended, if they
+      // do not write it (p.early > 0).
       if (p.early > 0 && tiles.first < tiles.end) {
         StoreFilter(p, shared, t, tiles.At(p, tiles.first), state);
       }
@@ -71,7 +74,8 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
       StoreFilter(p, shared, t, work, state);
       const typename Roles::template Store<decltype(work)> store(work);
       store.Begin(t, shared);
-      // The first tile's operands are still on their way; later ones' products give the time.
+      // In the first tile the operands are still being loaded, which leaves time for Prepare; in
+      // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
@@ -82,7 +86,7 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     }
   }
 
-  // Does nothing where the filter of the tile before is the same.
+  // Called by the consumers: stores a work tile's filter, unless the tile before has the same one.
   template <class Work>
   WEFT_DEVICE static void StoreFilter(const Params& p, SharedStorage& shared, arch::Thread t,
                                       const Work& work, State& state) {

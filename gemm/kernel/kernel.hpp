@@ -1,8 +1,9 @@
-// The kernels of matrix products and convolutions, each a page of its own with the same interface:
+// The kernels of matrix products and convolutions. Each is in a header of its own, and all have the
+// same interface:
 //
 //     scheduler -> operands -> pipeline and mainloop -> epilogue
 //
-// A mainloop says by its traits which of them it takes.
+// KernelOf chooses the one that a mainloop's traits ask for.
 #pragma once
 
 #include <type_traits>

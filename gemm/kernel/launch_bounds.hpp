@@ -1,19 +1,19 @@
-// How many threads and registers a kernel asks for, and so how many of its blocks fit on a multiprocessor.
+// How many threads and registers a kernel asks for, and so how many of its blocks fit on an SM.
 #pragma once
 
 #include "weft/gemm/arch/isa/kernel.hpp"
 
 namespace weft::gemm {
 
-// Blocks of `threads` threads of `registers` registers that fit on a multiprocessor, which has room
-// for 16 of them on every GPU.
+// How many blocks of `threads` threads, with `registers` registers a thread, share a
+// multiprocessor's 65536 registers: 1 to 16, as every GPU has room for 16 blocks.
 constexpr int BlocksPerSm(int registers, int threads) {
   const int blocks = 65536 / (registers * threads);
   return blocks < 1 ? 1 : blocks > 16 ? 16 : blocks;
 }
 
-// A base of kernels of Parts whose blocks have `kBlockThreads` threads: what arch/kernel.hpp asks a kernel
-// for, but Params and SharedStorage.
+// The base of kernels of Parts whose blocks have `kBlockThreads` threads. It declares what
+// arch/isa/kernel.hpp asks of a kernel, except Params and SharedStorage.
 template <class Parts, int kBlockThreads>
 struct LaunchBounds {
   static constexpr int kThreads = kBlockThreads;

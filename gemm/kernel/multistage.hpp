@@ -1,5 +1,5 @@
-// The kernel of simt, simt_async, mma_sm75 and mma_sm80: every thread of a block loads the operands, multiplies
-// them and stores what comes out, one tile to a block.
+// The kernel of simt, simt_async, mma_sm75 and mma_sm80: every thread of a block loads operands,
+// multiplies them and stores results, and a block has one tile.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// What the threads of a block share. A mainloop's scratch takes the place of the stages, which are empty by then.
+// The shared memory of a block. A mainloop's scratch replaces the stages, which are no longer read
+// when it is used.
 template <class Mainloop, bool kHasScratch>
 struct MultistageStorage {
   typename Mainloop::Pipeline::Stages stages;
@@ -32,13 +33,13 @@ struct MultistageStorage<Mainloop, true> {
 //       OperandA::Params a;
 //       OperandB::Params b;
 //       OutputParams<...> output;
-//       std::int32_t k_tiles;  // k tiles
+//       std::int32_t k_tiles;  // how many there are
 //     };
 //     using Scheduler, OperandA, OperandB, Mainloop, Pipeline, Epilogue;
-//     static constexpr int kRegisters;  // of a thread; a kernel that would spill with so many is a failed build
+//     static constexpr int kRegisters;  // of a thread; a kernel that spills is a failed build
 //
-// Where the scheduler's tiles are those of a list (ListGrid), Params has a schedule only, and each product has the
-// rest for itself.
+// Where the scheduler's tiles are those of a list (ListGrid), Params has a schedule only, and each
+// product of the list has the other members for itself.
 template <class Parts>
 struct MultistageKernel : LaunchBounds<Parts, Parts::Mainloop::kThreads> {
   using Scheduler = typename Parts::Scheduler;
@@ -64,7 +65,7 @@ struct MultistageKernel : LaunchBounds<Parts, Parts::Mainloop::kThreads> {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
-      t.LetLaterGridsStart();  // now, so that what this kernel follows has ended for them as well
+      t.LetLaterGridsStart();  // only now, so that for them, too, earlier kernels have ended
     }
     const auto tile = Scheduler::At(p.schedule, t.block_x());
     if (!tile.exists) return;

@@ -1,5 +1,6 @@
-// The kernel of wgmma_sm90 whose warpgroups multiply every tile together (cooperative), in a persistent grid: one
-// product, a batch, a group or a list, as the scheduler says.
+// The cooperative kernel of wgmma_sm90: all consumer warpgroups multiply every tile together, in a
+// persistent grid. The scheduler says whether the tiles are those of one product, a batch, a group
+// or a list.
 #pragma once
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
@@ -38,7 +39,8 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     Pipeline::End(t, shared.stages, p.ring, state);
   }
 
-  // All consumer warpgroups multiply a work tile together, then store it, while producers load the next one.
+  // All consumer warpgroups multiply a work tile together, then store it, while producers load the
+  // next one.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
                                   const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
@@ -49,10 +51,11 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       if (!Roles::Exists(t, work.tile)) continue;
-      if constexpr (Scheduler::kListed) kept = {};  // it was another product's
+      if constexpr (Scheduler::kListed) kept = {};  // what it keeps is the previous product's
       const typename Roles::template Store<decltype(work)> store(work);
       store.Begin(t, shared);
-      // The first tile's operands are still on their way; later ones' products give the time.
+      // In the first tile the operands are still being loaded, which leaves time for Prepare; in
+      // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;

@@ -1,6 +1,7 @@
-// The kernel of wgmma_sm90 with two sets of consumer warpgroups that take the tiles of a persistent grid in turn: one
-// set multiplies a tile while the other one stores the tile before. The ring of stages is shared, so that each set
-// steps over the k tiles of the other one's tiles, and a barrier keeps the order (MbarRing::WaitForOrder).
+// The ping-pong kernel of wgmma_sm90: two groups of consumer warpgroups take the tiles of a
+// persistent grid alternately, and one multiplies a tile while the other stores the tile before.
+// They share the ring of stages, so that each group steps over the k tiles of the other one's
+// tiles, and mbarriers keep their products in the order of the tiles (MbarRing::WaitForOrder).
 #pragma once
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
@@ -45,7 +46,8 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
     Pipeline::End(t, shared.stages, p.ring, state);
   }
 
-  // The warpgroups of a set multiply every other work tile of the block, then store it.
+  // The warpgroups of a ping-pong group multiply every other work tile of the block together, then
+  // store it.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,
                                   const Tiles& tiles, State& state) {
     Roles::TakeRegisters(t);
@@ -61,7 +63,8 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
       const auto work = tiles.At(p, i);
       const typename Roles::template Store<decltype(work)> store(work);
       store.Begin(t, shared);
-      // The first tile's operands are still on their way; later ones' products give the time.
+      // In the first tile the operands are still being loaded, which leaves time for Prepare; in
+      // later tiles it runs while products are in flight.
       const bool is_first = i == first;
       if (is_first) store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;

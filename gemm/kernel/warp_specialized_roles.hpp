@@ -1,7 +1,7 @@
-// What the kernels of wgmma_sm90 have in common: producer warps load the k tiles of both operands, transform warps
-// may change what has landed, and consumer warpgroups multiply and store. Each kernel is a page of its own that
-// says in which order they do so (warp_specialized.hpp, warp_specialized_pingpong.hpp, cluster_split_k.hpp,
-// first_layer.hpp); the steps that are the same in all of them are here.
+// What the kernels of wgmma_sm90 have in common: producer warps load the k tiles of both operands,
+// transform warps may rewrite what has landed, and consumer warpgroups multiply and store. The
+// steps are here; in which order they are done each kernel says in a header of its own
+// (warp_specialized.hpp, warp_specialized_pingpong.hpp, cluster_split_k.hpp, first_layer.hpp).
 #pragma once
 
 #include <type_traits>
@@ -13,8 +13,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// What the threads of a block share. An epilogue's part does not take the place of the stages: a ring that goes on
-// from tile to tile is never empty.
+// The shared memory of a block. The epilogue's part does not replace the stages, as a mainloop's
+// scratch does in MultistageStorage: a ring that goes on from tile to tile is never empty.
 template <class Stages, class Epilogue, bool kStaged = Epilogue::kStaged>
 struct WarpSpecializedStorage {
   Stages stages;
@@ -25,8 +25,8 @@ struct WarpSpecializedStorage<Stages, Epilogue, true> {
   typename Epilogue::Shared epilogue;
 };
 
-// What a block works on at a time: a tile, what the kernel is given of its product (operands, output), and which
-// k tiles of it are the block's.
+// What a block works on at a time: a tile, what the kernel is given of the tile's product
+// (operands, output), and which of the tile's k tiles are the block's.
 template <class Tile, class Product>
 struct WorkTile {
   Tile tile;
@@ -34,7 +34,8 @@ struct WorkTile {
   KTileRange k_tiles;
 };
 
-// The work tiles of a block of a persistent grid: each grid-th tile, with all its k tiles.
+// The work tiles of a block of a persistent grid of G blocks: every G-th tile, with all its k
+// tiles.
 //
 //     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
 //       const auto work = tiles.At(p, i);
@@ -55,8 +56,9 @@ struct PersistentTiles {
   }
 };
 
-// Parts: as a MultistageKernel's, and Params also hold the ring of stages, the plan of the mainloop, how many
-// `tiles` there are, and how many k tiles of operand B may be loaded `early`, before earlier kernels have ended.
+// Parts: as a MultistageKernel's. Its Params also hold the ring of stages, the plan of the
+// mainloop, the number of `tiles`, and how many k tiles of operand B may be loaded `early`, before
+// earlier kernels of the stream have ended.
 template <class Parts>
 struct WarpSpecializedRoles
     : LaunchBounds<Parts, Parts::Mainloop::kThreads + Parts::Pipeline::kProducerThreads> {
@@ -69,15 +71,17 @@ struct WarpSpecializedRoles
   using Epilogue = typename Parts::Epilogue;
   using Accumulators = typename Mainloop::Accumulators;
   using State = typename Pipeline::State;
-  // Every kernel of these may start while earlier ones of its stream still run (arch::LaunchAttributes).
+  // Each of these kernels may start while earlier ones of its stream still run
+  // (arch::LaunchAttributes).
   static constexpr bool kDependent = true;
-  // Producers leave registers to those who multiply.
+  // Whether producers give registers to consumers (setmaxnreg).
   static constexpr bool kTradesRegisters = Mainloop::kRegisters > Mainloop::kStartRegisters;
-  // A product of a list has tensor maps of its own, in memory.
+  // Whether the operand has a tensor map in the kernel's Params. Each product of a list has its
+  // own, in global memory.
   static constexpr bool kMapOfA = OperandA::kHasTensorMap && !Scheduler::kListed;
   static constexpr bool kMapOfB = OperandB::kHasTensorMap && !Scheduler::kListed;
 
-  // ---- Before the roles part: by all threads.
+  // ---- Called by all threads, before they take their roles.
 
   WEFT_DEVICE static void PrefetchTensorMaps(const Params& p, arch::Thread t) {
     if constexpr (kMapOfA) {
@@ -88,19 +92,19 @@ struct WarpSpecializedRoles
     }
   }
 
-  // The number of the thread's warp among the producers, which are the last ones of the block, so that those who
-  // multiply count from 0; negative for those.
+  // The number of the thread's warp among the producer warps; negative for consumers. Producers are
+  // the last warps of the block, so that consumers count from 0.
   WEFT_DEVICE static int ProducerWarp(arch::Thread t) {
     return t.WarpUniform(t.warp()) - Mainloop::kThreads / 32;
   }
 
-  // ---- Producers and transform warps.
+  // ---- Called by producers and transform warps.
 
   WEFT_DEVICE static void GiveRegisters(arch::Thread t) {
     if constexpr (kTradesRegisters) t.template SetMaxRegDec<Mainloop::kProducerRegisters>();
   }
 
-  // Whether transform warps change the stages of this launch.
+  // Whether transform warps rewrite the stages of this launch.
   WEFT_DEVICE static bool Transforms(const Params& p) {
     if constexpr (Mainloop::kTransforms) {
       return Parts::StageTransform::HasWork(p);
@@ -109,7 +113,8 @@ struct WarpSpecializedRoles
     }
   }
 
-  // By all producers; the warps among them that transform change every k tile of every work tile when it has landed.
+  // Called by the whole producer warpgroup: its transform warps rewrite every k tile of every work
+  // tile when it has landed; the others return at once.
   template <class Shared, class Tiles>
   WEFT_DEVICE static void Transform(const Params& p, Shared& shared, arch::Thread t, int producer,
                                     const Tiles& tiles, State& state) {
@@ -126,8 +131,8 @@ struct WarpSpecializedRoles
     }
   }
 
-  // By all producers; those among them that load, one thread of each of their warps, load every k tile of every
-  // work tile.
+  // Called by the whole producer warpgroup: one thread of each of its loading warps loads every k
+  // tile of every work tile; the others return at once.
   template <class Shared, class Tiles>
   WEFT_DEVICE static void Load(const Params& p, Shared& shared, arch::Thread t, int producer,
                                const Tiles& tiles, State& state) {
@@ -156,13 +161,13 @@ struct WarpSpecializedRoles
     }
   }
 
-  // ---- Consumer warpgroups.
+  // ---- Called by the consumer warpgroups.
 
   WEFT_DEVICE static void TakeRegisters(arch::Thread t) {
     if constexpr (kTradesRegisters) t.template SetMaxRegInc<Mainloop::kRegisters>();
   }
 
-  // Whether a tile exists, which ptxas knows to be the same for all threads of a warp.
+  // Whether a tile exists; ptxas knows that the answer is the same for all threads of a warp.
   template <class Tile>
   WEFT_DEVICE static bool Exists(arch::Thread t, const Tile& tile) {
     if constexpr (Scheduler::kSparse) {
@@ -172,8 +177,9 @@ struct WarpSpecializedRoles
     }
   }
 
-  // The epilogue of a work tile, whose first output is at (m, n) of its product: Begin and Prepare start what Store
-  // needs, while the tile's operands are on their way and while its products run.
+  // The epilogue of a work tile, whose first output is at row m and column n of its product. Begin
+  // and Prepare start the loads of what Run needs, while the tile's operands are being loaded and
+  // while its products run.
   template <class Work>
   struct Store {
     const Work& work;

@@ -1,4 +1,5 @@
-// The kernels of an operator, by number.
+// The kernels of an operator, by number, so that host code of g++ can name those that nvcc
+// compiled.
 #pragma once
 
 #include <utility>
@@ -10,7 +11,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Specialised for the policies of each kind of operator:
+// The kernels of a policy. Each kind of operator specialises it for its policies:
 //     static constexpr int kCount;
 //     template <int i> static constexpr bool kExists;  // whether PolicyT has a kernel i < kCount
 //     template <int i> using Kernel = ...;
@@ -39,11 +40,12 @@ template <class PolicyT, class Function>
 
 }  // namespace WEFT_BACKEND
 
-// Launches kernel `index` of PolicyT on the GPU. params: its Params. attributes.dependent holds for
-// kernels that know what it asks of them (Kernel::kDependent). Defined by
-// WEFT_INSTANTIATE_OPERATOR(PolicyT) in a .cu file (instantiate.cuh; weft_add_operators() of CMake writes
-// that file). Weak, so that a program without that object links, runs on the CPU, and can say what
-// is missing. Hidden, as is all that runs a kernel: another shared library of the program may hold the same policy,
+// Launches kernel `index` of PolicyT on the GPU. params: points to the kernel's Params.
+// attributes.dependent has an effect on kernels that support programmatic dependent launch only
+// (Kernel::kDependent). WEFT_INSTANTIATE_OPERATOR(PolicyT) in a .cu file defines it
+// (instantiate.cuh; weft_add_operators() of CMake writes that file). It is weak, so that a program
+// without that object links, runs on the CPU, and can say what is missing. It is hidden, as is all
+// that runs a kernel, because another shared library of the program may hold the same policy,
 // compiled with other flags.
 template <class PolicyT>
 [[gnu::weak, gnu::visibility("hidden")]] arch::LaunchResult LaunchOnGpu(

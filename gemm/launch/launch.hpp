@@ -20,30 +20,31 @@
 
 namespace weft::gemm {
 
-// What chooses among the policies of a family: gemm/dispatch.hpp.
+// Chooses among the policies of a family (gemm/dispatch.hpp).
 template <class FamilyT>
 class Dispatch;
 
-// A kernel of an operator of policy PolicyT, ready to start: which of KernelList<PolicyT>, its Params and grid.
+// A kernel of an operator of policy PolicyT that is ready to start.
 struct Launch {
-  int kernel = 0;
-  const void* params = nullptr;
-  arch::Dim3 grid;
-  arch::MemoryRange constant = {};  // what the kernel reads before earlier ones have ended
-  // Persistent blocks: their number is a multiple of this.
+  int kernel = 0;                   // its number in KernelList<PolicyT>
+  const void* params = nullptr;     // the kernel's Params
+  arch::Dim3 grid;                  // one block, or cluster, for each tile
+  arch::MemoryRange constant = {};  // what the kernel reads before earlier kernels have ended
+  // The number of persistent clusters is a multiple of this.
   int blocks_multiple = 1;
-  int shared_bytes = 0;  // as arch::LaunchAttributes
+  int shared_bytes = 0;  // arch::LaunchAttributes::shared_bytes
 };
 
 // Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
 using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
 
-// How Run launches.
+// What a caller of Run may choose about the launch.
 struct LaunchOptions {
   // The kernel may start while earlier ones of the stream still run, and waits for them before it
   // touches what they may have written (programmatic dependent launch, on Hopper). Kernels of
-  // wgmma_sm90 do, and without a residual those of mma_sm80 and simt_async where operands are copied as they are, and
-  // those of Mainloop::kOther that say so; the others start when earlier ones have ended.
+  // wgmma_sm90 do so; those of mma_sm80 and simt_async do where they have no residual and cp.async
+  // copies their operands unchanged; those of Mainloop::kOther do if they say so. All others start
+  // when earlier ones have ended.
   bool dependent = true;
 };
 
@@ -53,22 +54,24 @@ template <class PolicyT>
   return arch::IsLinked(&LaunchOnGpu<PolicyT>);
 }
 
-// What the host sees of a launch that failed.
+// OK, or Internal with CUDA's message for a launch that failed.
 inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& result) {
   if (result.ok()) return absl::OkStatus();
   return absl::InternalError(
       absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
 }
 
-// *map of what lies at `base`. Internal if CUDA refuses.
+// Makes *map, the tensor map of `spec` for the tensor at `base`. Internal if CUDA refuses.
 inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
                             const void* base, arch::TensorMap* map) {
   spec.base = base;
   return LaunchStatus(who, make(spec, map));
 }
 
-// The blocks for a grid of tiles. Those of clusters, and persistent ones, are
-// `blocks` at most; clusters are a multiple of blocks_multiple, or that many.
+// The grid of a launch whose tiles are launch.grid. Kernels whose blocks take one tile each have a
+// block for each tile. Those of persistent blocks have at most `blocks` blocks, in clusters of
+// cluster_split_k; the number of clusters is a multiple of blocks_multiple, or one for each tile if
+// there are fewer tiles.
 inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
   if (facts.resident_blocks == 0) return launch.grid;
   const int split = facts.config.cluster_split_k, multiple = launch.blocks_multiple;
@@ -76,8 +79,8 @@ inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int
   return {(std::min)(launch.grid.x, clusters) * split, 1, 1};
 }
 
-// Enqueues on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or there is no
-// GPU, what CheckDevice says, Internal if CUDA refuses.
+// Enqueues the launch on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT
+// or there is no GPU; the errors of CheckDevice; Internal if CUDA refuses.
 template <class PolicyT>
 [[gnu::visibility("hidden")]] absl::Status RunOnGpu(const char* who, const TileFacts& facts,
                                                     const Launch& launch, Stream stream,
@@ -105,8 +108,8 @@ template <class PolicyT>
                            .shared_bytes = launch.shared_bytes}));
 }
 
-// What an operator's Arguments have of an epilogue and its output, to a kernel's parameters or another
-// operator's Arguments but for the output's scale.
+// Copies the epilogue's and the output's part of an operator's Arguments, except for the output's
+// scale, to a kernel's parameters or to another operator's Arguments.
 template <class Arguments, class Dst, class To>
 [[gnu::visibility("hidden")]] void CopyOutput(const Arguments& args, Dst dst, To* out) {
   out->dst = dst;
@@ -114,7 +117,8 @@ template <class Arguments, class Dst, class To>
   out->channel_alpha = args.channel_alpha;
   out->residual = args.residual;
   if constexpr (std::is_pointer_v<decltype(out->residual)>) {
-    // That of a gamma of 0 may be null. It is not read, but its addresses are formed.
+    // With a gamma of 0 the residual may be null. The kernel then does not read it, but computes
+    // addresses from it, so dst takes its place.
     if (out->residual == nullptr) {
       out->residual = reinterpret_cast<decltype(out->residual)>(static_cast<const void*>(dst));
     }
@@ -125,8 +129,8 @@ template <class Arguments, class Dst, class To>
   out->zero_point = args.zero_point;
   out->epilogue = args.epilogue;
 }
-// The epilogue's part of a kernel's parameters, and of another operator's Arguments, from an operator's
-// Arguments.
+// Copy the epilogue's part of an operator's Arguments, with the output's scale: FillOutput to a
+// kernel's parameters, PassOutput to another operator's Arguments.
 template <class Arguments, class Dst, class Params>
 [[gnu::visibility("hidden")]] void FillOutput(const Arguments& args, Dst dst, Params* params) {
   CopyOutput(args, dst, params);
@@ -149,7 +153,7 @@ template <class PolicyT>
                                                     const arch::CpuOptions& options,
                                                     arch::CpuStats* stats) {
   const int split = facts.config.cluster_split_k;
-  const int resident = 3 * split;  // so that each takes several tiles of a small problem too
+  const int resident = 3 * split;  // few, so that each takes several tiles of a small problem, too
   arch::CpuReport report;
   VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
     arch::LaunchAttributes attributes{.cluster = {split}};

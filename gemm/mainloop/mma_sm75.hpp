@@ -1,5 +1,6 @@
-// The mma_sm75 mainloop: tensor cores (m8n8k16 of int8, m8n8k32 of int4, m16n8k8 of halves) over two
-// register-staged buffers, any GPU from sm_75. Stages as in mma_shared.hpp.
+// The mma_sm75 mainloop: tensor cores (m8n8k16 of int8, m8n8k32 of int4, m16n8k8 of halves) over
+// two stages that are filled through registers; for any GPU from sm_75. The layout of a stage is in
+// mma_shared.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// kPairs: both operands are of 4 bits, pairs of which are what int8 are elsewhere. kMatrix: operands are
-// matrices.
+// kPairs: both operands are of 4 bits; a pair of them takes the place of one int8. kMatrix: the
+// operands are matrices.
 template <class PolicyT, bool kPairs = false, bool kMatrix = false,
           class AtomT = std::conditional_t<kPairs, MmaSm75PairAtom<typename PolicyT::Element>,
                                            MmaSm75Atom<typename PolicyT::Element>>>
@@ -25,7 +26,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   using Atom = AtomT;
   using Tile = FragmentTile<PolicyT, kMatrix, Atom::kM>;
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
-  static constexpr bool kHasScratch = true;  // of no bytes: the exchange for wide stores
+  static constexpr bool kHasScratch = true;  // of no bytes; Finish exchanges accumulators
   static constexpr arch::Requires kRequires = {.min = 75};
 
   static_assert(
@@ -37,7 +38,8 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
                 "weft: config.threadblock of the mma_sm75 mainloop needs more than 64 KB of shared "
                 "memory, the most an sm_75 GPU gives one block");
 
-  // Stores of 16 channels, for which pairs of lanes exchange halves.
+  // Whether a thread stores 16 channels at a time, for which pairs of lanes exchange halves of
+  // their accumulators (Finish).
   static constexpr bool kWideStores =
       Atom::kM == 8 && 8 * PolicyT::config.alignment.dst == 16 * Tile::kOutputBits;
 
@@ -46,7 +48,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
       "weft: config.alignment.dst of the mma_sm75 mainloop is wider than the 8 output "
       "channels that one thread holds side by side (of bytes, two exchange theirs for 16)");
 
-  // Found by compiling: what does not spill.
+  // Registers of a thread with which the kernel does not spill; found by compiling.
   static constexpr int Registers(int) {
     constexpr int kInRegisters =
         Tile::kFragmentsM * Tile::kFragmentsN * (Atom::kM / 4) +
@@ -57,19 +59,20 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
     return kInRegisters <= 48 ? 96 : kInRegisters < 80 ? 128 : kInRegisters <= 96 ? 168 : 232;
   }
 
-  // Who multiplies what; rows of B in shared memory are in the order of instructions.
+  // Which warp and lane multiply what. Rows of B lie in shared memory in the order in which the
+  // instructions take them.
   using Tiled =
       MmaTile<Atom, Ints<Tile::kBlockM, Tile::kBlockN>, Ints<Tile::kWarpsM, Tile::kWarpsN>, 8>;
   using Sum = typename Tiled::Sum;
-  // acc[i * kFragmentsN + j]: the fragment of rows kM i and columns 8 j of the warp's tile.
+  // acc[i * kFragmentsN + j] is the fragment of row kM i and column 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
   static_assert(CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
                                        Tile::kFragmentsM * Tiled::kRegistersA + Tiled::kRegistersB,
                                        Tile::kThreads>::kOk);
 
-  // With wide stores, lanes 2i and 2i + 1, which hold the halves of 16 adjacent channels of the same
-  // pixels, have exchanged half of what they hold (Finish): the even one has all 16 channels of rows
-  // lane / 4 + 16 i, the odd one those of the rows 8 further down.
+  // The accumulator map after Finish, with wide stores. Lanes 2i and 2i + 1, which held the halves
+  // of 16 adjacent channels of the same pixels, have exchanged half of what they held: the even one
+  // now has all 16 channels of rows lane / 4 + 16 i, the odd one those of the rows 8 further down.
   struct WideLayouts {
     static constexpr int kFn2 = 2 * Tile::kFragmentsN;  // registers of eight rows
     using Accumulators = MmaSm75Mainloop::Accumulators;
@@ -84,8 +87,9 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   };
   using Map = std::conditional_t<kWideStores, LayoutMap<WideLayouts>, typename Tiled::Map>;
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, and of one that is
-  // transposed on its way, whose threads know their rows of memory.
+  // How the block's threads share an operand's loads and where a stage has each piece: KMajor for
+  // pieces of kBytes along k of a row, Transposed for an operand that is transposed on its way,
+  // whose threads know their rows of memory.
   using ColumnsOfB = std::conditional_t<kMatrix, ChannelsOfB<8>, SharedRowsOfB<8>>;
   template <class Rows, int kBytes>
   using KMajor = MmaKMajor<MmaSm75Mainloop, Rows, kBytes>;
@@ -93,7 +97,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   struct Transposed : MmaPlace<MmaSm75Mainloop, Rows, 8>,
                       Share<Tile, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
-  // Blocks of int4 (int4_operand.hpp), of one row of a k group.
+  // An operand in blocks of int4 (int4_operand.hpp), each of one row of a k group.
   template <class Rows, bool>
   struct Int4Blocks : Share<Tile, Rows, Pieces<1, 1, Tile::kGroups>> {
     static constexpr int kBytes = 16, kCells = 2;
@@ -116,7 +120,7 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
     const ReaderA reader_a(t, t.SharedAddress(stage_a));
     const ReaderB reader_b(t, t.SharedAddress(stage_b));
     WEFT_UNROLL
-    for (int step = 0; step < ReaderA::kSteps; ++step) {  // half a k group
+    for (int step = 0; step < ReaderA::kSteps; ++step) {  // a step is half a k group
       std::uint32_t fragment_a[Tile::kFragmentsM][Tiled::kRegistersA];
       reader_a.Load(t, 0, step, 0, fragment_a);
       WEFT_UNROLL
@@ -135,8 +139,8 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
     }
   }
 
-  // The exchange for wide stores: of each pair of eight rows, the first becomes the lower, the
-  // second the upper half of the channels.
+  // The exchange for wide stores: of each two fragments of eight rows, the first one becomes the
+  // lower half of the channels, the second one the upper half.
   WEFT_DEVICE static bool Finish(arch::Thread t, Scratch&, Accumulators& acc) {
     if constexpr (kWideStores) {
       const bool odd = t.lane() % 2 != 0;

@@ -1,11 +1,13 @@
-// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8 and 8-bit floats, m16n8k64 of int4, m16n8k16 of
-// 16-bit floats, m16n8k8 of tf32, doubles and complex doubles) over a ring of cp.async buffers.
+// The mma_sm80 mainloop: tensor cores (m16n8k32 of int8 and 8-bit floats, m16n8k64 of int4,
+// m16n8k16 of 16-bit floats, m16n8k8 of tf32, doubles and complex doubles) over a ring of stages
+// that are filled by cp.async.
 //
 // While the tensor cores multiply the fragments of one k group (mma_shared.hpp), the warp loads
-// those of the next and starts the copies of a k tile kStages - 1 ahead. (Of doubles two groups, and words
-// of them are read one by one, as are those of tf32 where operands are MN-major.) Where config.warp.k is less than
-// config.threadblock.k, several warps share a k tile (sliced_sums.hpp): a sum of floats is one of each part of the k
-// tiles, added in the order of k.
+// those of the next one and starts the copies of the k tile kStages - 1 ahead. (A step of doubles
+// is two groups. Their words are read one by one, as are those of tf32 where operands are
+// MN-major.) Where config.warp.k is less than config.threadblock.k, several warps share each k tile
+// (sliced_sums.hpp): each adds up its part of the k tiles, and these sums are added in the order of
+// k, which matters for floats.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +24,19 @@
 
 namespace weft::gemm {
 
-// A policy that says how many adjacent columns a thread holds, kRun; others leave that to the mainloop.
+// A policy that says, as kRun, how many adjacent columns a thread holds; other policies leave that
+// to the mainloop.
 template <class PolicyT>
 concept HasOwnRun = requires { PolicyT::kRun; };
 
 inline namespace WEFT_BACKEND {
 
-// kInt4B: operand B is int4. Its stages hold half the bytes, which a warp expands after it has
-// loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Sums then are 16
-// times as large until they are complete, so that as many products fit in 32 bits as of int8. kPairs:
-// both operands are of 4 bits, pairs of which are what int8 are elsewhere: a k group has 64 of them.
-// kKMajorA, kKMajorB: of doubles and tf32, whether k runs along memory.
+// kInt4B: operand B is int4. Its stages hold half the bytes, which a warp upcasts after it has
+// loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Accumulators
+// are 16 times too large until they are complete (Complete), so that 32 bits are enough for as many
+// products as of int8. kPairs: both operands are of 4 bits; a pair of them takes the place of one
+// int8, and a k group has 64 values. kKMajorA, kKMajorB: whether operands of doubles and tf32 are
+// K-major.
 template <class PolicyT, bool kMatrix, bool kInt4B = false, bool kPairs = false,
           bool kKMajorA = true, bool kKMajorB = true>
 struct MmaSm80Mainloop
@@ -46,8 +50,8 @@ struct MmaSm80Mainloop
   static constexpr int kStages = PolicyT::config.stages;
   static constexpr bool kDoubles = Tile::kDoubles;
   static constexpr int kSteps =
-      (kDoubles ? Tile::kBlockK / 8 : Tile::kGroups) / Tile::kWarpsK;  // a warp's
-  static constexpr int kCopyPoints = 2;  // the copies of A, those of B
+      (kDoubles ? Tile::kBlockK / 8 : Tile::kGroups) / Tile::kWarpsK;  // a warp's in a k tile
+  static constexpr int kCopyPoints = 2;  // one for the copies of A, one for those of B
 
   static constexpr bool kOwnRun = HasOwnRun<PolicyT>;
   static_assert(
@@ -58,14 +62,15 @@ struct MmaSm80Mainloop
               0,
       "weft: config.warp must be a multiple of 16 in m and 16 or a multiple of 32 in n, and in k a "
       "multiple of 32 int8 or 8-bit floats, 16 16-bit floats, 8 tf32, doubles or complex doubles");
-  // Beside the residuals of complex numbers the sums of other warps leave too few registers.
+  // Beside residuals of complex numbers, a thread has too few registers for other warps'
+  // accumulators.
   static_assert(Tile::kWarpsK == 1 || !(kHalfSums<PolicyT> || (Tile::kElementBytes == 16 &&
                                                                PolicyT::Epilogue::kHasResidual)),
                 "weft: config.warp must equal config.threadblock in k where sums are of Half, or "
                 "complex with a Residual");
   static_assert(kStages >= 3, "weft: the mma_sm80 mainloop has config.stages of 3 or more");
-  // Adjacent output channels that a thread holds (channel_order.hpp): as many as it can, but of a
-  // matrix 16 bytes, so that the four threads of a row write whole sectors together.
+  // How many adjacent output channels a thread holds (channel_order.hpp): as many as it can, but in
+  // a matrix no more than 16 bytes, so that the four threads of a row write whole sectors together.
   static constexpr int kRun = [] {
     if constexpr (kOwnRun) {
       return PolicyT::kRun;
@@ -81,8 +86,9 @@ struct MmaSm80Mainloop
       "side by side: 8, 4 if warp.n is 16 or a matrix's outputs have 4 bytes, 2 of tf32 and "
       "doubles");
 
-  // Who multiplies what. Rows of B in shared memory are in the order of instructions, which
-  // ChannelOrder makes kRun adjacent channels of each 4 kRun.
+  // Which warp and lane multiply what. Rows of B lie in shared memory in the order in which the
+  // instructions take them; ChannelOrder then makes kRun adjacent channels of every 4 kRun a
+  // thread's.
   using Atom =
       std::conditional_t<kHalfSums<PolicyT>, MmaSm80HalfSumAtom,
                          std::conditional_t<kPairs, MmaSm80PairAtom<typename PolicyT::Element>,
@@ -92,7 +98,7 @@ struct MmaSm80Mainloop
                         Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun, Tile::kWarpsK>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
-  // acc[i * kFragmentsN + j]: the fragment of rows 16 i and columns 8 j of the warp's tile.
+  // acc[i * kFragmentsN + j] is the fragment of row 16 i and column 8 j of the warp's tile.
   using Accumulators = typename Tiled::Sums;
   static constexpr int kSums = sizeof(Accumulators) / 4;  // registers
   static_assert(
@@ -101,16 +107,17 @@ struct MmaSm80Mainloop
                                  int(sizeof(typename Atom::Word) / 4),
                              Tile::kThreads>::kOk);
 
-  // Found by compiling: what does not spill. kRows: those of the operands that a thread copies a
-  // piece of each; extra: what an operand's iterator keeps for a row besides its address, in rows.
+  // Registers of a thread with which the kernel does not spill; found by compiling. kRows: how many
+  // rows of the operands a thread copies a piece of. extra: what an operand's iterator keeps for
+  // each row besides its address, in units of rows.
   static constexpr int Registers(int extra) {
     constexpr int kRows = CeilDiv(
         (Tile::kBlockM + Tile::kBlockN) * (32 / PolicyT::config.alignment.src), Tile::kThreads);
     if (PolicyT::config.registers > 0) return PolicyT::config.registers;
     if (kDoubles) return kSums > 64 ? 255 : kSums > 32 ? 168 : 128;
     if (kSums > 64 || kRows > 8) return 232;
-    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers; k tiles of tf32
-    // are more pieces.
+    // From sm_90 on fragments of 8-bit floats become halves, in twice as many registers. K tiles of
+    // tf32 have more pieces.
     if (Tile::kElementBytes == 1 && !std::is_same_v<Sum, std::int32_t>)
       return kSums > 32 ? 200 : 168;
     if (Tile::kElementBytes == 4 && kSums <= 32) return 168;
@@ -118,8 +125,10 @@ struct MmaSm80Mainloop
     return kRows + (extra > 0 ? 1 : 0) <= 3 ? 112 : 168;
   }
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, of doubles and tf32
-  // across the rows of one k, and of one that is transposed on its way. By: the threads that load it.
+  // How threads share an operand's loads and where a stage has each piece: KMajor for pieces of
+  // kBytes along k of a row, MnMajor (doubles and tf32) for pieces along the rows of one k,
+  // Transposed for an operand that is transposed on its way. By: the type whose kThreads threads
+  // load it.
   using ColumnsOfB = ChannelsOfB<kRun>;
   template <class Rows, int kBytes, class By = MmaSm80Mainloop>
   using KMajor = MmaKMajor<By, Rows, kBytes>;
@@ -135,8 +144,8 @@ struct MmaSm80Mainloop
                                       outer * Tile::kElementBytes);
     }
   };
-  // Blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: those of a row are side by
-  // side in memory, and neighbouring threads read two.
+  // An operand in blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: whether a
+  // row's blocks are side by side in memory, so that neighbouring threads read two of them.
   template <class Rows, bool kLines, int kPair = kLines && Tile::kGroups % 2 == 0 ? 2 : 1>
   struct Int4Blocks : Share<Tile, Rows, Pieces<kPair, 1, Tile::kGroups / kPair>> {
     static constexpr int kBytes = 16, kCells = 1;
@@ -145,13 +154,13 @@ struct MmaSm80Mainloop
     }
   };
 
-  // A stage's A as a warp reads it; a group is a step of its k.
+  // How a warp reads a stage of an operand into fragments; a k group is a step of the reader.
   template <bool kLines, class Lines, class Layout>
   using ReaderOf = std::conditional_t<
       Tile::template kByWords<kLines>,
       WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename Atom::Word>,
       LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
-  // What it begins at: a stage's bytes, or their 32-bit address.
+  // What a reader is given: a pointer to the stage, or the stage's 32-bit shared address.
   template <bool kLines>
   using StageOf =
       std::conditional_t<Tile::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
@@ -164,9 +173,9 @@ struct MmaSm80Mainloop
   using Word = typename Tiled::Word;
   using FragmentsB = Word[Tile::kFragmentsN][2];
 
-  // B likewise.
+  // The reader of an operand B of the multiplied type: shared memory has the fragments' words.
   struct BytesB {
-    using Words = FragmentsB;  // of a group as they lie in shared memory
+    using Words = FragmentsB;  // of a k group, as in shared memory
     using Reader =
         ReaderOf<kKMajorB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
                  typename Tile::LayoutB>;
@@ -185,11 +194,12 @@ struct MmaSm80Mainloop
       }
     }
   };
-  // A row of int4 has both halves of k: word j of a lane is of instruction j in n.
+  // The reader of an int4 operand B. A word has values of both halves of a k group: word j of a
+  // lane is upcast to both words of the fragment of instruction j in n.
   struct Int4B {
     using Words = std::uint32_t[Tile::kFragmentsN];
     using Groups = typename Tiled::GroupsOfB;
-    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // loaded by one ldmatrix
+    static constexpr int kRows = Tile::kWarpN % 32 == 0 ? 32 : 16;  // rows that one ldmatrix loads
     std::uint32_t at;
 
     WEFT_DEVICE Int4B(arch::Thread t, std::uint32_t address)
@@ -235,7 +245,7 @@ struct MmaSm80Mainloop
   };
 
  public:
-  // A warp's rows of A in registers: of each group of k and 16 rows what one instruction takes
+  // A warp's rows of A in registers: for each k group and 16 rows, what one instruction takes
   // (arch/fragments.hpp).
   using FragmentsA = Word[kSteps][Tile::kFragmentsM][4];
   struct RegisterReaderA {
@@ -248,7 +258,8 @@ struct MmaSm80Mainloop
     }
   };
 
-  // acc += A B of one stage that has arrived for all threads; a, b: its 32-bit addresses.
+  // acc += A B of one stage that has landed for all threads; a, b: its 32-bit shared addresses, or
+  // pointers.
   WEFT_DEVICE static void Multiply(arch::Thread t, StageA a, StageB b, Accumulators& acc) {
     Tiled::MultiplyRead(t, ReaderA(t, a), ReaderB(t, b), acc);
   }
@@ -257,7 +268,8 @@ struct MmaSm80Mainloop
     Tiled::MultiplyRead(t, RegisterReaderA{a}, ReaderB(t, b), acc);
   }
 
-  // The product's sums of those that have all k tiles.
+  // Accumulators of all k tiles become the product's: with an int4 B they are 16 times too large
+  // (kInt4B).
   WEFT_DEVICE static void Complete(Accumulators& acc)
     requires kInt4B
   {
@@ -268,8 +280,8 @@ struct MmaSm80Mainloop
     }
   }
 
-  // What CpAsyncRing (pipeline.hpp) drives: the same, with the loads and the copies between the
-  // instructions.
+  // What CpAsyncRing (pipeline.hpp) drives: it multiplies as Multiply does, with the loads of the
+  // next fragments and the copies of a later k tile spread among the instructions.
   class Fragments {
     // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
     // share the multiprocessor with enough others to hide that latency, and lack the registers.
@@ -297,7 +309,8 @@ struct MmaSm80Mainloop
       constexpr int kLast = kSteps - 1, kNext = kStep == kLast ? 0 : kStep + 1;
       typename ReaderB::Words next_b;
       if (kPrefetchB) reader_b_.LoadWords(t, stage * Tile::kBytesB, kNext, next_b);
-      // A row of fragments is replaced by the next group's as soon as it has been used.
+      // Fragments of A are replaced, 16 rows at a time, by the next group's as soon as they have
+      // been used.
       WEFT_UNROLL
       for (int i = 0; i < Tile::kFragmentsM; ++i) {
         Tiled::MultiplyRow(t, a_[i], b_, i, acc);

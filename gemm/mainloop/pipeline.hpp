@@ -1,8 +1,8 @@
-// Pipelines: how the k tiles of both operands travel through stages of shared memory while a
-// mainloop multiplies those that have arrived.
+// Pipelines of the kernels without producer warps: how the k tiles of both operands get into stages
+// of shared memory while the mainloop multiplies those that are there.
 //
-// A mainloop knows one stage of each operand, kBytesA and kBytesB bytes, and says how it multiplies
-// one; the stages and their order are the pipeline's.
+// A mainloop knows one stage of each operand, kBytesA and kBytesB bytes, and says how it is
+// multiplied; how many stages there are, and their order, is the pipeline's.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct OperandStages {
   alignas(Mainloop::kStageAlignment) std::uint8_t b[kStages][Mainloop::kBytesB];
 };
 
-// Two stages: a k tile travels global memory -> registers -> one stage while the mainloop
-// multiplies the other. One barrier a k tile.
+// Two stages: while the mainloop multiplies one of them, the next k tile is loaded from global
+// memory into registers, then stored to the other. There is one barrier for each k tile.
 template <class Mma>
 struct DoubleBuffer : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, 2>;
 
-  // acc += A B over `k_tiles` >= 1 k tiles. Ends without a barrier.
+  // acc += A B over `k_tiles` >= 1 k tiles. There is no barrier at the end.
   template <StagedOperand OperandA, StagedOperand OperandB>
   WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
@@ -72,8 +72,8 @@ struct DoubleBuffer : PipelineTraits {
   }
 };
 
-// step(0), step(1), ..., numbers as types: the compiler gives a loop of many steps up before it has
-// dropped a mainloop's copies from all of them but one.
+// Calls step(0), step(1), ..., with numbers that are types. In a loop of many steps the compiler
+// gives up unrolling before it has dropped a mainloop's copies from all steps but one.
 template <int kSteps, class Step>
 WEFT_DEVICE void UnrolledSteps(const Step& step) {
   [&]<int... kIndices>(std::integer_sequence<int, kIndices...>) {
@@ -81,18 +81,21 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
   }(std::make_integer_sequence<int, kSteps>());
 }
 
-// kStages >= 3 stages, filled by cp.async: copies are started kStages - 1 k tiles ahead.
+// A ring of kStages >= 3 stages that cp.async fills: the copies of a k tile are started kStages - 1
+// k tiles ahead.
 //
-// The mainloop multiplies a stage in Mma::kSteps steps and holds the operands of one step in
-// registers, Mma::Fragments, while those of the next are loaded:
-//     fragments.First(t);                                     // of step 0 of stage 0
+// The mainloop multiplies a stage in Mma::kSteps steps. Mma::Fragments holds the operands of one
+// step in registers while those of the next are loaded:
+//
+//     fragments.First(t);                                     // loads step 0 of stage 0
 //     fragments.template Before<kStep>(t, stage);             // stage: the step's own
 //     fragments.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
-// and calls copies(point, points) as it goes for the copies to spread over the steps; kCopyPoints
-// of them a k tile, all before its last step unless that is the only one.
+//
+// Step calls copies(point, points) as it goes, which spreads the copies over the steps: kCopyPoints
+// times for a k tile, always before its last step unless that is the only one.
 //
 // The wait for a k tile stands before the last step of the k tile before it, so that its first
-// operands are loaded in time too. Copies past the last k tile load zeros that nobody reads.
+// operands, too, are loaded in time. Copies past the last k tile write zeros that nobody reads.
 template <class Mma>
 struct CpAsyncRing : PipelineTraits {
   static constexpr int kStages = Mma::kStages;
@@ -120,10 +123,10 @@ struct CpAsyncRing : PipelineTraits {
     int read = 0, write = kStages - 1;
     WEFT_NO_UNROLL
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      // To stage `write`, which is free: the last barrier came after its last read.
+      // Copies into stage `write`, which is free: the last barrier came after its last read.
       const auto copies = [&](int point, int points) {
         const std::uint32_t to_a = a0 + write * Mma::kBytesA, to_b = b0 + write * Mma::kBytesB;
-        if constexpr (Mma::kCopyPoints == 2) {  // one for each operand
+        if constexpr (Mma::kCopyPoints == 2) {  // one copy point for each operand
           if (point == 0) Copy(t, a, to_a, 0, OperandA::kPieces);
           if (point == 1) Copy(t, b, to_b, 0, OperandB::kPieces);
         } else {
@@ -144,7 +147,7 @@ struct CpAsyncRing : PipelineTraits {
           }
           t.CpAsyncCommit();
           t.template CpAsyncWait<kStages - 2>();
-          t.SyncThreads();  // the next k tile has arrived for all threads
+          t.SyncThreads();  // the next k tile has landed for all
           read = read + 1 == kStages ? 0 : read + 1;
         }
         fragments.template Step<kStep>(t, read, acc, copies);

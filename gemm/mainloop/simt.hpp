@@ -1,8 +1,8 @@
-// The simt mainloop: int8 dot products by dp4a, or floats and doubles by fma.
+// The simt mainloop: int8 dot products by dp4a, or fma of floats and doubles.
 //
-// A stage holds k groups, [group][column]: what one instruction takes of a row of A or a column of
-// B, which is four int8, one float or one double. Each float sum is one fma for every k, in
-// ascending order.
+// A stage holds k groups, as [group][column]. A group is what one instruction takes of a row of A
+// or a column of B: four int8, one float or one double. Each float accumulator gets one fma for
+// every k, in ascending order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ inline namespace WEFT_BACKEND {
 // makes the stores of every output format whole 32-byte sectors.
 //
 // Where config.warp.k is less than config.threadblock.k, kWarpsK warps share each warp tile
-// (sliced_sums.hpp). A float sum then is one of each part, added in the order of k.
+// (sliced_sums.hpp). An output then is the sum of their accumulators, one for each part of the k
+// tiles, added in the order of the parts.
 template <class PolicyT>
 struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
                       SlicedSums<SimtMainloop<PolicyT>, WarpTile<PolicyT>::kWarpsK> {
@@ -54,19 +55,20 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
                 "threadblock.m must divide one another, and threads / threadblock.m must divide "
                 "the k groups of threadblock.k (k / 4 for int8)");
 
-  // k groups of A and of B that a thread reads from shared memory at once.
+  // Columns of B, and of A, whose groups a thread reads from shared memory at once.
   static constexpr int kVectorN = 16 / kGroupBytes;
   static constexpr int kVectorM = Tile::kThreadM < kVectorN ? Tile::kThreadM : kVectorN;
 
-  // Column m of the tile -> its place in a row of A's stage. Threads read vectors of kVectorM
+  // Maps column m of the tile to its place in a row of A's stage. Threads read vectors of kVectorM
   // columns that are kLanesM apart in m, so those are put side by side. Writers with consecutive m
   // then hit distinct banks, and readers with consecutive lanes read adjacent vectors.
   using PositionA =
       LayoutOf<Ints<Tile::kLanesM, kVectorM, Tile::kThreadM / kVectorM, Tile::kWarpsM>,
                Ints<kVectorM, 1, kVectorM * Tile::kLanesM, Tile::kWarpM>>;
 
-  // Found by compiling: what does not spill. kStaged: words of a k tile that a thread holds on their
-  // way to shared memory; kSums: those of its sums.
+  // Registers of a thread with which the kernel does not spill; found by compiling. kStaged: words
+  // of a k tile that a thread holds on their way to shared memory; kSums: words of its
+  // accumulators.
   static constexpr int Registers(int) {
     constexpr int kStaged = (CeilDiv(kGroups * Tile::kBlockM, Tile::kThreads) +
                              CeilDiv(kGroups * Tile::kBlockN, Tile::kThreads)) *
@@ -80,7 +82,7 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     return kStaged <= 16 ? 160 : 168;
   }
 
-  // acc[i][j]: row i and column j of a thread.
+  // acc[i][j] is row i and column j of the thread.
   using Accumulators = Sum[Tile::kThreadM][Tile::kThreadN];
   static_assert(CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
                                        (Tile::kThreadM + Tile::kThreadN) * (kGroupBytes / 4),
@@ -135,15 +137,16 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     }
   }
 
-  // Where a stage has k group `group` of a row, in bytes.
+  // The byte offset in a stage of k group `group` of row `row`.
   template <class Rows>
   static constexpr int Offset(int group, int row) {
     const int column = Rows::kIsA ? PositionA()(row) : row;
     return (group * Rows::template kExtent<Tile> + column) * kGroupBytes;
   }
 
-  // What this mainloop wants of an operand whose pieces of kBytes lie along k of a row, or across
-  // the rows of one k group; and of one that is transposed on its way. By: the threads that load it.
+  // How threads share an operand's loads and where a stage has each piece: KMajor for pieces of
+  // kPieceBytes along k of a row, MnMajor for pieces along the rows of one k group, Transposed for
+  // an operand that is transposed on its way. By: the type whose kThreads threads load it.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int kPieceBytes>
   struct PlaceAlong {
@@ -168,7 +171,7 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     }
   };
 
-  // Blocks of int4 (int4_operand.hpp), of 8 rows of one k group.
+  // An operand in blocks of int4 (int4_operand.hpp), each of 8 rows of one k group.
   template <class Rows, bool>
   struct Int4Blocks : Share<Tile, Rows, Pieces<1, 8, kGroups>> {
     static constexpr int kBytes = 16, kCells = 2;

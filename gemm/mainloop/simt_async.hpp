@@ -1,8 +1,9 @@
-// The simt_async mainloop: fma of floats or doubles over a ring of cp.async buffers.
+// The simt_async mainloop: fma of floats or doubles over a ring of stages that cp.async fills.
 //
-// A stage holds [k][column] of A and of B. Each sum is one fma for every k, in ascending order, as
-// in simt.hpp; where warps share a k tile, of each warp's part (sliced_sums.hpp). One step of k stands
-// in registers while the next is loaded, so that few warps with many sums each keep the fma units busy.
+// A stage holds A and B as [k][column]. Each accumulator gets one fma for every k, in ascending
+// order, as in simt.hpp; where warps share a k tile, for every k of its warp's part
+// (sliced_sums.hpp). One step of k is in registers while the next one is loaded, so that few warps
+// with many accumulators each keep the fma units busy.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,13 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // A lane owns vectors of kVector adjacent columns, 16 bytes, in m and in n:
-//   m = warp_m * kWarpM + (v * kLanesM + lane_m) * kVector + e,
-//   n = warp_n * kWarpN + (v * kLanesN + lane_n) * kVector + e,   e < kVector,
-// so that the vector v of neighbouring lanes is adjacent, in shared memory and in a row of C.
 //
-// PolicyT: its kKMajorA and kKMajorB say whether A, B is K-major.
+//     m = warp_m * kWarpM + (v * kLanesM + lane_m) * kVector + e,
+//     n = warp_n * kWarpN + (v * kLanesN + lane_n) * kVector + e,   e < kVector,
+//
+// so that the vectors v of neighbouring lanes are adjacent, in shared memory and in a row of C.
+//
+// PolicyT: its kKMajorA and kKMajorB say whether A and B are K-major.
 template <class PolicyT, bool kKMajorA, bool kKMajorB>
 struct SimtAsyncMainloop
     : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
@@ -40,7 +43,8 @@ struct SimtAsyncMainloop
                 "weft: config.thread.m and n must be multiples of 16 bytes, 4 floats or 2 doubles");
   static_assert(kStages >= 3, "weft: the simt_async mainloop has config.stages of 3 or more");
   static_assert(PolicyT::config.warp.k % 4 == 0, "weft: config.warp.k must be a multiple of 4");
-  // Found by compiling: of 4096 nvcc 13.0 keeps the sums in local memory, a hundred times slower.
+  // Found by compiling: with 4096 products nvcc 13.0 keeps the accumulators in local memory, a
+  // hundred times slower.
   static_assert(
       Tile::kThreadM * Tile::kThreadN * (Tile::kBlockK / Tile::kWarpsK) <= 2048,
       "weft: config.warp.k of simt_async times config.thread.m times config.thread.n is more "
@@ -50,17 +54,18 @@ struct SimtAsyncMainloop
                 "weft: config.alignment.dst is wider than the columns of C that lie side by side "
                 "in a thread, 4 of a float and 2 of a double product");
 
-  // Columns of a row of a stage. Where operands are K-major, elements are copied one by one and so
-  // transposed: rows that are 16 bytes longer send eight k of four lines to distinct banks.
+  // Elements from one k of a stage to the next. Where an operand is K-major, its elements are
+  // copied one by one and so transposed: rows that are 16 bytes longer then send eight k of four of
+  // the operand's rows to distinct banks.
   static constexpr int kPitchA = Tile::kBlockM + (kKMajorA ? kVector : 0);
   static constexpr int kPitchB = Tile::kBlockN + (kKMajorB ? kVector : 0);
   static constexpr int kBytesA = Tile::kBlockK * kPitchA * Tile::kElementBytes;
   static constexpr int kBytesB = Tile::kBlockK * kPitchB * Tile::kElementBytes;
-  static constexpr int kSteps = Tile::kBlockK / Tile::kWarpsK;  // a warp's
+  static constexpr int kSteps = Tile::kBlockK / Tile::kWarpsK;  // a warp's k of a k tile
   static constexpr int kCopyPoints = kSteps / 4;
 
-  // Found by compiling: what does not spill. The words are those of a thread's sums and of the two
-  // steps of k that it holds.
+  // Registers of a thread with which the kernel does not spill; found by compiling. kWords: those
+  // of a thread's accumulators and of the two steps of k that it holds.
   static constexpr int Registers(int) {
     constexpr int kWords =
         (Tile::kThreadM * Tile::kThreadN + 2 * (Tile::kThreadM + Tile::kThreadN)) *
@@ -68,7 +73,8 @@ struct SimtAsyncMainloop
     return PolicyT::config.registers > 0 ? PolicyT::config.registers : kWords <= 96 ? 128 : 255;
   }
 
-  // acc[i][j]: element i % kVector of vector i / kVector of the lane's rows; j likewise.
+  // acc[i][j] is element i % kVector of vector i / kVector of the lane's rows, and the same for j
+  // and columns.
   using Accumulators = Element[Tile::kThreadM][Tile::kThreadN];
   static_assert(
       CheckedThreadRegisters<int(sizeof(Accumulators) / 4),
@@ -88,7 +94,8 @@ struct SimtAsyncMainloop
   };
   using Map = LayoutMap<MapLayouts>;
 
-  // As SimtMainloop's, but the elements of a line are copied one by one, eight neighbours along k.
+  // As in SimtMainloop, but the elements of a K-major operand are copied one by one, by eight
+  // neighbouring threads along k.
   using ColumnsOfB = RowsOfB;
   template <class Rows, int, class By = Tile>
   struct KMajor : Share<By, Rows, Pieces<8, 1, Tile::kBlockK / 8>> {
@@ -121,7 +128,7 @@ struct SimtAsyncMainloop
           b_(reinterpret_cast<const Element*>(stages_b) +
              typename Tile::template ColumnOf<kVector>()(t.tid())) {
       if constexpr (Tile::kWarpsK > 1) {
-        const int first = t.tid() / (Tile::kThreads / Tile::kWarpsK) * kSteps;  // of k
+        const int first = t.tid() / (Tile::kThreads / Tile::kWarpsK) * kSteps;  // k of the part
         a_ += first * kPitchA;
         b_ += first * kPitchB;
       }
@@ -141,7 +148,7 @@ struct SimtAsyncMainloop
     }
 
    private:
-    // A thread's share of one step of k.
+    // A thread's rows of A and columns of B for one k.
     struct Operands {
       Element a[Tile::kThreadM], b[Tile::kThreadN];
     };
@@ -171,7 +178,7 @@ struct SimtAsyncMainloop
     Operands operands_[2];
   };
 
-  // acc += A B of `stages` >= 1 stages that have all arrived, side by side.
+  // acc += A B of `stages` >= 1 stages that have all landed and lie side by side.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stages_a,
                                    const std::uint8_t* stages_b, int stages, Accumulators& acc) {
     Fragments fragments(t, stages_a, stages_b);

@@ -1,9 +1,11 @@
-// How the threads of a product read one operand from shared memory into the registers of an atom.
+// Readers: how the threads of a product load one operand from shared memory into the registers of
+// an atom (mma_atom.hpp).
 //
-// Places say where, in elements before the swizzle; the sum of
+// A Places type says where each word lies, as an offset in elements before the swizzle that is the
+// sum of
 //     OfLane(lane), OfGroup(group of threads)
 //     Of(w, step)     word w, register w % kRegisters of fragment w / kRegisters, at a step of k
-// kModes are the strides of the numbers that these are made of.
+// kModes are the extents and strides of the modes of which lane, group, w and step consist.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,9 @@ namespace internal {
 
 using NoSwizzle = layouts::Swizzle<0, 0, 0>;
 
-// Of a static layout ((lane, groups), (element of a word, register, fragment), step) -> offset: a
-// view's, composed with the thread-value layout of a TiledMma (tiled_mma.hpp).
+// The Places of a static layout ((lane, groups), (element of a word, register, fragment), step) ->
+// offset, which is a view's layout composed with the thread-value layout of a TiledMma
+// (tiled_mma.hpp).
 template <class LayoutT>
 struct ViewPlaces {
   using Value = decltype(layouts::Get<1>(LayoutT()));
@@ -32,7 +35,7 @@ struct ViewPlaces {
   using Groups = decltype(layouts::Get<0, 1>(LayoutT()));
   using Step = decltype(layouts::Get<2>(LayoutT()));
   static constexpr int kLanes = layouts::Size(Lane());
-  static constexpr int kElements = layouts::Size(Element());  // of a word
+  static constexpr int kElements = layouts::Size(Element());  // elements of a word
   static constexpr int kRegisters = layouts::Size(Register());
   static constexpr int kFragments = layouts::Size(Fragment());
   static constexpr int kSteps = layouts::Size(Step());
@@ -46,10 +49,11 @@ struct ViewPlaces {
   }
 };
 
-// Of lines of a mainloop's stage (mma_shared.hpp), (row, byte of k) -> byte, which the operand Tv of
-// an atom reads, kAtomRows x kWords at a time, words of kElements bytes. A group's rows begin at
-// Groups::Row(group), its k is part Groups::Part(group) of Groups::kParts.
-// The same as ViewPlaces has, of numbers instead of types: a program has many mainloops.
+// The Places of a mainloop's stage, whose layout Lines (mma_shared.hpp) is (row, byte of k) ->
+// byte. Tv is the thread-value layout of an atom's operand, kAtomRows rows x kWords words of
+// kWordBytes bytes. The rows of a group of threads begin at Groups::Row(group), and its k is part
+// Groups::Part(group) of Groups::kParts. It has the members of ViewPlaces, but computed with
+// numbers instead of types, which compile faster: a program has many mainloops.
 template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups,
           int kWordBytes = 4>
 struct LinePlaces {
@@ -80,7 +84,7 @@ struct LinePlaces {
     int extent[kMost] = {}, stride[kMost] = {};
     constexpr void Add(int place) { extent[kCount] = 2, stride[kCount++] = place; }
   };
-  // One for each bit of a number.
+  // One mode of extent 2 for each bit of an index.
   static constexpr Modes kModes = [] {
     Modes modes;
     for (int bit = 1; bit < kElements; bit *= 2) modes.Add(bit);
@@ -92,12 +96,12 @@ struct LinePlaces {
   }();
 };
 
-// Whether pieces of `threads` words, one for each of the first lanes, lie together at multiples of
-// their size.
+// Whether the words of the first `threads` lanes always form one piece of adjacent memory, in
+// order, that begins at a multiple of its size.
 template <class Places>
 constexpr bool HasPieces(int threads) {
   const int piece = threads * Places::kElements;
-  int inside = 1;  // elements that are not whole pieces apart
+  int inside = 1;  // how many elements are less than a piece apart
   for (int i = 0; i < static_cast<int>(Places::kModes.kCount); ++i) {
     if (Places::kModes.stride[i] % piece != 0) inside *= static_cast<int>(Places::kModes.extent[i]);
   }
@@ -109,7 +113,7 @@ constexpr bool HasPieces(int threads) {
   return in_order;
 }
 
-// Whether ldmatrix can read them: 16 bytes of each row lie together, in the order of lanes.
+// Whether ldmatrix can read the operand: 16 bytes of each row are adjacent, in the order of lanes.
 template <class Places, class Sw, int kElementBytes>
 constexpr bool FitsLdMatrix() {
   constexpr int kPiece = 16 / kElementBytes;
@@ -124,15 +128,16 @@ constexpr bool FitsLdMatrix() {
 
 inline namespace WEFT_BACKEND {
 
-// By ldmatrix. Sw: the swizzle of offsets; Offset: of the view, in elements before the swizzle,
-// known at compile time (Int) or not. The operand begins at a multiple of kAlignment bytes, which
-// saves an addition where that is more than swizzled words are apart.
+// Reads fragments by ldmatrix. Sw is the swizzle of offsets. Offset is where the view begins, in
+// elements before the swizzle, known at compile time (Int) or not. The operand begins at a multiple
+// of kAlignment bytes; where the swizzled offsets of its words stay below that, address and lane
+// share one register.
 template <class Places, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
 class LdMatrixReader {
  public:
   static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
                        kSteps = Places::kSteps;
-  // Words of a lane that one ldmatrix loads, and the fragments that these are at least.
+  // The words per lane that one ldmatrix loads, and how many fragments a Load takes at least.
   static constexpr int kMatrices = kRegisters * kFragments % 4 == 0   ? 4
                                    : kRegisters * kFragments % 2 == 0 ? 2
                                                                       : 1;
@@ -141,7 +146,7 @@ class LdMatrixReader {
 
   static_assert(internal::FitsLdMatrix<Places, Sw, kElementBytes>());
 
-  // address: of the operand in shared memory.
+  // address: where the operand begins in shared memory.
   WEFT_DEVICE LdMatrixReader(arch::Thread t, std::uint32_t address, Offset offset = {}) {
     const int lane = LanePlace(t.lane() % (8 * kMatrices)) + Places::OfGroup(t.warp());
     if constexpr (kApart) {
@@ -156,8 +161,9 @@ class LdMatrixReader {
     }
   }
 
-  // Fragments `first` to first + kCount - 1, both multiples of kAtOnce, of a step of k. `further`:
-  // bytes from the reader's operand to another of the same layout, a multiple of kAlignment.
+  // Loads fragments `first` to first + kCount - 1 of a step of k; first and kCount are multiples of
+  // kAtOnce. `further`: bytes from the reader's operand to another of the same layout, for example
+  // in another stage, a multiple of kAlignment.
   template <int kCount>
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragments)[kCount][kRegisters]) const {
@@ -173,7 +179,7 @@ class LdMatrixReader {
     }
   }
 
-  // One fragment that one ldmatrix loads.
+  // Loads one fragment, by one ldmatrix.
   WEFT_DEVICE void Load(arch::Thread t, std::uint32_t further, int step, int first,
                         Word (&fragment)[kRegisters]) const {
     static_assert(kRegisters == kMatrices);
@@ -192,12 +198,13 @@ class LdMatrixReader {
     }
   }
 
-  // Lane 8 i + j names row j of matrix i, which becomes word i of all lanes: the first word of lane
-  // 4 j's word i.
+  // Lane 8 i + j gives ldmatrix the address of row j of matrix i. Matrix i becomes word i of all
+  // lanes, and its row j begins with word i of lane 4 j.
   static constexpr int PlaceOf(int lane) {
     return Places::OfLane(lane % 8 * 4) + Places::Of(lane / 8, 0);
   }
-  // The same, from bit kBit of the lane on, with bits whose places double in one product.
+  // PlaceOf for any lane, from bit kBit of its number on: successive bits whose places double take
+  // one multiplication together.
   template <int kBit = 1>
   static constexpr int LanePlace(int lane) {
     constexpr int kEnd = [] {
@@ -213,10 +220,10 @@ class LdMatrixReader {
     }
   }
 
-  // A swizzle is linear in bits: where offsets x and y have no bits in common, that of their sum is
-  // the exclusive or of theirs; and offsets of whole kRepeat it leaves alone. If no two modes of the
-  // places have bits in common below kRepeat, a lane's part is swizzled once. kBits: these bits, or
-  // -1.
+  // A swizzle is linear in bits: where offsets x and y have no bits in common, Sw(x + y) is Sw(x)
+  // xor Sw(y); and multiples of kRepeat it leaves alone. So if no two modes of the places have bits
+  // in common below kRepeat, the lane's part is swizzled once, in the constructor. kBits: the bits
+  // that the modes use, or -1 if some of them overlap.
   static constexpr int Low(int offset) { return offset & (Sw::kRepeat - 1); }
   static constexpr int kBits = [] {
     int all = 0;
@@ -232,7 +239,8 @@ class LdMatrixReader {
     return all;
   }();
   static constexpr bool kApart = kBits >= 0 && std::is_same_v<Offset, layouts::Int<0>>;
-  // Address and lane's part are one number, as no word's bits reach beyond the alignment.
+  // Whether address and lane's part are one number: no word's swizzled bits reach beyond the
+  // alignment.
   static constexpr bool kOne = kApart && [] {
     int word_bits = 0;
     for (int w = 0; w < kRegisters * kFragments; w += kMatrices) word_bits |= Low(Places::Of(w, 0));
@@ -260,12 +268,12 @@ class LdMatrixReader {
     }
   }
 
-  std::uint32_t lane_;  // kApart: in bytes, swizzled; else in elements
+  std::uint32_t lane_;  // the lane's part: with kApart swizzled and in bytes; else in elements
   std::uint32_t address_ = 0;
 };
 
-// Word by word, or element by element where those of a word are apart. `further`: as above, in
-// elements.
+// Reads fragments by ordinary loads: word by word, or element by element where the elements of a
+// word are not adjacent. `further` is as in LdMatrixReader, but in elements.
 template <class Places, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
 class WordReader {
  public:

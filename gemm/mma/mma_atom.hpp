@@ -1,9 +1,10 @@
-// Atoms: the least products that threads compute together, as thread-value layouts and a call.
+// Atoms: the smallest products that threads compute together, an mma instruction of a warp or the
+// arithmetic of one thread, as thread-value layouts and a call.
 //
 //     struct Atom {
 //       static constexpr int kThreads;      // 32, or 1
 //       static constexpr int kM, kN, kK;    // in elements
-//       using Element, ElementB, Sum;       // of A, of B, of C
+//       using Element, ElementB, Sum;       // elements of A, of B, and of the accumulators
 //       using Word;                         // a register of A or B: one element, or 32 bits of k
 //       using A, B;  // (thread, register) -> row + rows * word; B's rows are C's columns
 //       using C;     // (thread, (columns, rows)) -> row + rows * column
@@ -29,7 +30,7 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Shape: of arch/fragments.hpp, whose words are ElementTs.
+// Shape is an instruction's shape (arch/isa/fragments.hpp); a word of it holds one ElementT.
 template <class Shape, class ElementT>
 struct WordAtom {
   static constexpr int kThreads = 32;
@@ -47,7 +48,8 @@ template <class ElementT>
 inline constexpr bool kIsByte =
     std::is_same_v<ElementT, std::int8_t> || std::is_same_v<ElementT, std::uint8_t>;
 
-// Words of four bytes, of one ElementT or several. Bytes of A may be unsigned, those of B are signed.
+// A word has 32 bits, and holds one ElementT or several. Bytes of A may be unsigned, those of B are
+// signed.
 template <class Shape, class ElementT>
 struct WarpAtom : WordAtom<Shape, std::uint32_t> {
   static constexpr bool kBytes = kIsByte<ElementT>;
@@ -73,7 +75,8 @@ struct ThreadAtom {
 
 inline namespace WEFT_BACKEND {
 
-// m16n8k32 of bytes and 8-bit floats, m16n8k16 of 16-bit floats, m16n8k8 of tf32 and of doubles (below).
+// mma.m16n8k32 of bytes and 8-bit floats, m16n8k16 of 16-bit floats, m16n8k8 of tf32; the
+// specialization below is m16n8k8 of doubles.
 template <class ElementT>
 struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, ElementT> {
   static constexpr bool kFloat8 =
@@ -106,7 +109,7 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, ElementT> {
   }
 };
 
-// m16n8k8 of doubles.
+// mma.m16n8k8 of doubles.
 template <>
 struct MmaSm80Atom<double> : internal::WordAtom<arch::MmaM16N8, double> {
   static constexpr arch::Requires kRequires = {.min = 80};
@@ -117,7 +120,7 @@ struct MmaSm80Atom<double> : internal::WordAtom<arch::MmaM16N8, double> {
   }
 };
 
-// The same of complex doubles, by four products of their parts.
+// Complex doubles, by four mma.m16n8k8 of their real and imaginary parts.
 template <>
 struct MmaSm80Atom<Complex<double>> : internal::WordAtom<arch::MmaM16N8, Complex<double>> {
   static constexpr arch::Requires kRequires = {.min = 80};
@@ -139,8 +142,8 @@ struct MmaSm80Atom<Complex<double>> : internal::WordAtom<arch::MmaM16N8, Complex
   }
 };
 
-// m16n8k16 of halves with sums that are halves, two to a register of C. The layout C counts sums, and
-// MmaTile pairs them.
+// mma.m16n8k16 of halves with accumulators that are halves, two to a register. LayoutC counts
+// single accumulators; MmaTile knows that they come in pairs.
 struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
   static constexpr arch::Requires kRequires = {.min = 80};
   using Sum = Half;
@@ -152,7 +155,7 @@ struct MmaSm80HalfSumAtom : internal::WarpAtom<arch::MmaM16N8, Half> {
   }
 };
 
-// m8n8k16 of bytes.
+// mma.m8n8k16 of bytes.
 template <class ElementT>
 struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, ElementT> {
   static_assert(internal::kIsByte<ElementT>,
@@ -169,7 +172,7 @@ struct MmaSm75Atom : internal::WarpAtom<arch::MmaM8N8, ElementT> {
   }
 };
 
-// m16n8k8 of halves.
+// mma.m16n8k8 of halves.
 template <>
 struct MmaSm75Atom<Half> : internal::WarpAtom<arch::MmaM16N8Short, Half> {
   static constexpr arch::Requires kRequires = {.min = 75};
@@ -180,8 +183,8 @@ struct MmaSm75Atom<Half> : internal::WarpAtom<arch::MmaM16N8Short, Half> {
   }
 };
 
-// Bytes that are pairs of 4-bit values, which are bytes to everything but the instruction: m16n8k64 and
-// m8n8k32.
+// Two 4-bit values to a byte, by mma.m16n8k64 (sm_80) and m8n8k32 (sm_75). To everything but the
+// instruction an element is a byte, so that kK counts pairs.
 template <class ElementT>
 struct MmaSm80PairAtom : MmaSm80Atom<ElementT> {
   static_assert(internal::kIsByte<ElementT>);
@@ -206,7 +209,7 @@ struct MmaSm75PairAtom : MmaSm75Atom<ElementT> {
   }
 };
 
-// Four bytes of k in one thread.
+// dp4a: one thread multiplies four bytes of k.
 template <class ElementT>
 struct Dp4aAtom : internal::ThreadAtom<ElementT, 4> {
   static_assert(internal::kIsByte<ElementT>,
@@ -225,7 +228,7 @@ struct Dp4aAtom : internal::ThreadAtom<ElementT, 4> {
   }
 };
 
-// One fma of float or double in one thread.
+// One thread computes one fma of float or double.
 template <class ElementT>
 struct FmaAtom : internal::ThreadAtom<ElementT, 1> {
   static_assert(std::is_floating_point_v<ElementT>, "weft: FmaAtom<E> multiplies float or double");

@@ -1,7 +1,7 @@
-// Where operands of tensor cores lie in a stage of shared memory.
+// How operands of tensor cores are laid out in a stage of shared memory.
 //
-// The unit is a k group: the 32 bytes of k of one row that one instruction multiplies, 32 int8 or 16
-// 16-bit floats.
+// The unit is a k group: the 32 bytes along k of one row that one instruction multiplies, for
+// example 32 int8 or 16 16-bit floats.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@
 namespace weft::gemm {
 
 // Layout: (row, byte of k) -> byte. Half `half` (16 bytes) of k group `group` of row `row` is at
-// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes and has Bytes(bytes of a
-// row's k group).
+// Offset(row, group, half). A stage begins at a multiple of kAlignment bytes and has Bytes(bytes of
+// a row's k group).
 //
-// Groups of one k together, as NCxHWx<32> and CxRSKx<32> have them. The halves of every second set
-// of four rows are exchanged: the 8 rows that ldmatrix reads at once then lie in 8 different sets
-// of 4 banks. The same swizzle is TMA's and wgmma's 32-byte mode.
+// GroupMajor: the groups of all rows at one k are adjacent, as in NCxHWx<32> and CxRSKx<32>. In
+// every second set of four rows the 16-byte halves are exchanged, so that the 8 rows that ldmatrix
+// reads at once lie in 8 different sets of 4 banks. It is the 32-byte swizzle of TMA and wgmma.
 template <int kRows, int kGroups>
 struct GroupMajor {
-  static constexpr int kInnerGroups = 1;  // of a row, side by side
+  static constexpr int kInnerGroups = 1;  // adjacent k groups of a row
   static constexpr int kAlignment = 128;
   static constexpr int Bytes(int group_bytes) { return kGroups * kRows * group_bytes; }
   using Swizzle = layouts::Swizzle<1, 4, 3>;
   using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
                          Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
   using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
-  static_assert(kRows * 32 % Swizzle::kRepeat == 0);  // so that a group can be added at last
+  static_assert(kRows * 32 % Swizzle::kRepeat == 0);  // so that a group's offset is not swizzled
   static constexpr int Offset(int row, int group, int half) {
     return Lines()(0, group * 32) + Swizzle()(Lines()(row, half * 16));
   }
 };
 
-// Groups of one row together, as matrices have them: cp.async loads the 128 bytes of eight lanes
-// with one request to L2 where they are adjacent in shared memory too. The 16-byte pieces of a row
-// are exchanged so that those which ldmatrix reads at once, of 8 rows, lie in 8 different sets of 4
-// banks.
+// LineMajor: the groups of one row are adjacent, as in a K-major matrix. cp.async loads the 128
+// bytes of eight lanes by one request to L2 only where they are adjacent in shared memory too. The
+// 16-byte pieces of a row are swizzled so that those of the 8 rows that ldmatrix reads at once lie
+// in 8 different sets of 4 banks.
 template <int kRows, int kGroups>
 struct LineMajor {
   static constexpr int kInnerGroups = kGroups;
@@ -48,8 +48,9 @@ struct LineMajor {
   static constexpr int Bytes(int group_bytes) { return kGroups * kRows * group_bytes; }
   static_assert((kGroups & (kGroups - 1)) == 0,
                 "weft: config.threadblock.k of a GEMM must be a power of two times 32 bytes");
-  static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // pieces change places
-  // The row's number begins at bit 7 of an offset, or where rows are longer at bit 8 and higher.
+  static constexpr int kBits = kGroups == 1 ? 1 : kGroups == 2 ? 2 : 3;  // bits of a piece's number
+  // The distance from these bits, which begin at bit 4 of an offset, to bits of the row's number:
+  // they begin at bit 7, or at bit 8 or 9 where rows have 256 or 512 bytes.
   static constexpr int kShift = kGroups <= 4 ? 3 : kGroups == 8 ? 4 : 5;
   static_assert(kGroups <= 16, "weft: config.threadblock.k of a GEMM is at most 512 bytes");
 
@@ -61,8 +62,9 @@ struct LineMajor {
   }
 };
 
-// LineMajor or GroupMajor of kRows rows as a layout (row, k) -> element of Type. kRun > 2: rows are
-// channels, ChannelRow<kRun> of which is the line.
+// The stage layout of kRows rows, LineMajor or GroupMajor, as (row, k) -> element of Type. With
+// kRun > 2 the row index is an output channel n, which lies in row ChannelRow<kRun>(n) of the
+// stage.
 template <class Type, class Stage, int kRows, int kRun = 0>
 constexpr auto LinesOf() {
   constexpr auto kBytes = layouts::RecastLayout<Type, std::uint8_t>(typename Stage::Layout());
@@ -79,9 +81,11 @@ constexpr auto LinesOf() {
   }
 }
 
-// Of doubles and complex doubles (kElementBytes 8, 16), and of tf32 (4) whose rows lie side by side, which
-// lanes read one by one: 128 bytes at once, that is 4 k of 4 rows, or of 2, or of 8. kLines: lines of k side by side, of which those 4 (2) begin in different
-// sets of 8 (16) banks; if not, k's one after the other, of rows side by side: in sets of 8.
+// DoubleMajor: for doubles, complex doubles (kElementBytes 8, 16) and MN-major tf32 (4), which
+// lanes load one element at a time. A request reads 128 bytes, that is 4 k of 4, 2 or 8 rows.
+// Padding avoids bank conflicts: with kLines (K-major) the rows of a request begin in different
+// sets of 8 banks (16 for complex); otherwise (MN-major) the four k begin in different sets of 8
+// banks.
 template <int kRows, int kGroups, bool kLines, int kElementBytes>
 struct DoubleMajor {
   static constexpr int kInnerGroups = kGroups, kAlignment = 128;
@@ -101,25 +105,26 @@ struct DoubleMajor {
   }
 };
 
-// Groups of int4, 16 bytes (layouts/packed_int4.hpp), those of one k together.
+// The k groups of int4, 16 bytes each (layouts/packed_int4.hpp); those of one k are adjacent.
 template <int kRows>
 struct Int4Major {
   static constexpr int Offset(int row, int group) { return (group * kRows + row) * 16; }
 };
 
-// A tile of fragments of kFragmentRows rows and 8 columns. kMatrix: operands are matrices; if not,
-// they are channel blocks, which lie in memory as they do in shared memory. kGroupBytesB: of a k
-// group of B, 16 where a stage holds int4. kKMajorA, kKMajorB: whether k runs along memory; of doubles
-// and tf32 it need not, which are copied as they lie.
+// A tile of tensor-core fragments of kFragmentRows rows and 8 columns. kMatrix: operands are
+// matrices; otherwise they are channel blocks, which have the same order in global and shared
+// memory. kGroupBytesB: bytes of a k group of B, 16 where a stage holds int4. kKMajorA, kKMajorB:
+// whether k runs along memory in a stage; of doubles and tf32, which are copied without a
+// transpose, it need not.
 template <class PolicyT, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32,
           bool kKMajorA = true, bool kKMajorB = true>
 struct FragmentTile : WarpTile<PolicyT> {
   using Warps = WarpTile<PolicyT>;
   static constexpr int kGroups = Warps::kBlockK * Warps::kElementBytes / 32;
   static constexpr int kFragmentsM = Warps::kWarpM / kFragmentRows, kFragmentsN = Warps::kWarpN / 8;
-  static constexpr bool kDoubles = Warps::kElementBytes >= 8;  // or complex
+  static constexpr bool kDoubles = Warps::kElementBytes >= 8;  // doubles or complex numbers
   static_assert(!kDoubles || kMatrix);
-  // What words are read of one by one.
+  // Whether lanes load the operand one element at a time, without ldmatrix.
   template <bool kLines>
   static constexpr bool kByWords = kDoubles || (Warps::kElementBytes == 4 && !kLines);
   template <int kRows, bool kLines>
@@ -134,7 +139,8 @@ struct FragmentTile : WarpTile<PolicyT> {
       LayoutA::kAlignment > LayoutB::kAlignment ? LayoutA::kAlignment : LayoutB::kAlignment;
 };
 
-// Where mainloop Mma wants pieces of kPieceBytes, 4 to 16, within a half, or 32, in two cells.
+// Where mainloop Mma wants the pieces of an operand: of kPieceBytes = 4 to 16, which lie within
+// half a k group, or of 32, which are stored in two cells.
 template <class Mma, class Rows, int kPieceBytes>
 struct MmaPlace {
   using Layout = std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>;
@@ -145,7 +151,7 @@ struct MmaPlace {
   }
 };
 
-// The shape (operand.hpp) of an operand whose pieces lie along k of a row.
+// The shape (operand.hpp) of an operand whose pieces run along k of one row.
 template <class Mma, class Rows, int kPieceBytes>
 struct MmaKMajor : MmaPlace<Mma, Rows, kPieceBytes>,
                    Share<Mma, Rows,

@@ -1,6 +1,7 @@
-// Which threads have what of a tile of a product: an atom (mma_atom.hpp) repeated over the tile by
-// groups of threads. What a mainloop needs of a TiledMma (tiled_mma.hpp), whose arguments MmaTile
-// has too; they are apart as the algebra of layouts takes time to compile.
+// How a tile of a product is divided among threads: an atom (mma_atom.hpp) is repeated over the
+// tile by groups of threads. MmaTile is the part of a TiledMma (tiled_mma.hpp) that mainloops need,
+// with the same template arguments; it is separate because the layout algebra of the rest takes
+// long to compile.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace weft::gemm {
 
 namespace internal {
 
-// Rows and columns of an atom's C.
+// (thread, accumulator) -> row, and -> column, of an atom's C.
 template <class Atom>
 using RowsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(),
                                              typename Atom::LayoutC()));
@@ -23,7 +24,8 @@ template <class Atom>
 using ColumnsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<0, 1>>(),
                                                 typename Atom::LayoutC()));
 
-// Column of an instruction -> column of the tile, for the first 4 kRun; it goes on likewise.
+// The map from columns of the instructions to columns of the tile, for the first kPeriod = 4 kRun
+// columns; it repeats with that period.
 template <int kRun, int kAtomColumns>
 struct RunOrder {
   static constexpr int kPeriod = 1;
@@ -34,7 +36,8 @@ template <int kRun>
 struct RunOrder<kRun, 2> {
   static constexpr int kPeriod = 4 * kRun;
   using OrderLayout = typename ChannelOrder<kRun, kPeriod>::Inverse;
-  // The columns 2 x and 2 x + 1 of instruction i, a lane's, become 2 i and 2 i + 1 of its kRun.
+  // A lane has columns 2 x and 2 x + 1 of each instruction i; they become columns 2 i and 2 i + 1
+  // of its kRun adjacent ones.
   static_assert([] {
     for (int n = 0; n < kPeriod; ++n) {
       if (OrderLayout()(n) != n % 8 / 2 * kRun + n / 8 * 2 + n % 2) return false;
@@ -43,11 +46,11 @@ struct RunOrder<kRun, 2> {
   }());
 };
 
-// An atom whose sums are halves, two to each of a thread's kSumWords words.
+// An atom whose accumulators are halves, two to each of a thread's kSumWords 32-bit words.
 template <class Atom>
 concept PairedSums = requires { Atom::kSumWords; };
 
-// Sums of kCount atoms in registers.
+// The accumulators of kCount atoms in a thread's registers.
 template <class Atom, int kCount>
 struct SumRegisters {
   using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::LayoutC())];
@@ -63,7 +66,8 @@ struct SumRegisters<Atom, kCount> {
 
 inline namespace WEFT_BACKEND {
 
-// kPartsOf: groups that have the same outputs, each a part of k; those of the first part come first.
+// kPartsOf: the number of parts into which groups of threads divide k (sliced k); each part has
+// accumulators for the whole tile. The threads of the first part come first.
 template <class AtomT, class Tile, class GroupsT, int kRunOf, int kPartsOf = 1>
 struct MmaTile {
   using Atom = AtomT;
@@ -81,11 +85,12 @@ struct MmaTile {
                 "atom's extents) in m and in n");
   static constexpr int kFragmentsM = kGroupM / Atom::kM, kFragmentsN = kGroupN / Atom::kN;
   static constexpr int kPerWord = sizeof(Word) / sizeof(Element);
-  static constexpr int kStepK = Atom::kK;  // of k, that one atom multiplies
+  static constexpr int kStepK = Atom::kK;  // elements of k that one atom multiplies
   static constexpr int kRegistersA = layouts::Size<1>(typename Atom::LayoutA());
   static constexpr int kRegistersB = layouts::Size<1>(typename Atom::LayoutB());
 
-  // Where a thread finds A or B in a stage of a mainloop whose lines these are (fragment_reader.hpp).
+  // Where a thread finds A or B in a stage of a mainloop; Lines is the stage's layout
+  // (fragment_reader.hpp).
   struct GroupsOfA {
     static constexpr int kParts = kPartsOf, kCount = kGroupsM * kGroupsN * kParts;
     static constexpr int Row(int group) { return group % kGroupsM * kGroupM; }
@@ -114,8 +119,8 @@ struct MmaTile {
                      kGroupN % (kRunOf > 0 ? 4 * kRunOf : 1) == 0),
                 "weft: TiledMma's kRun is 0, or with tensor cores 2, 4 or 8 where a warp has a "
                 "multiple of 4 kRun columns");
-  // Adjacent columns of a thread, and how far apart they begin. The order of columns repeats itself
-  // with these groups (channel_order.hpp).
+  // A thread has runs of kRun adjacent columns, which begin kRunStep columns apart. The order of
+  // columns repeats itself with these runs (channel_order.hpp).
   static constexpr int kRun = kRunOf > 0            ? kRunOf
                               : Atom::kThreads == 1 ? kOwnColumns
                                                     : kAtomColumns;
@@ -127,8 +132,8 @@ struct MmaTile {
   static constexpr int kLanes0 = layouts::Size<0, 0>(typename Atom::LayoutC());
 
  public:
-  // Which sums a thread holds (accumulators.hpp): those of one atom next to each other, then the
-  // atoms along n.
+  // Which accumulators a thread holds (accumulators.hpp): its registers have those of one atom next
+  // to each other, then the atoms along n, then those along m.
   struct MapLayouts {
     using Accumulators = typename internal::SumRegisters<Atom, kFragmentsM * kFragmentsN>::type;
     using Threads = Ints<kLanes0, Atom::kThreads / kLanes0, kGroupsM, kGroupsN>;
@@ -150,7 +155,7 @@ struct MmaTile {
                                  LayoutMap<MapLayouts>>;
   using Sums = typename MapLayouts::Accumulators;
 
-  // The sums of fragment i of rows += a b.
+  // Accumulates a b into the accumulators of the i-th fragment of rows.
   WEFT_DEVICE static void MultiplyRow(arch::Thread t, const Word (&a)[kRegistersA],
                                       const Word (&b)[kFragmentsN][kRegistersB], int i,
                                       Sums& sums) {
@@ -158,7 +163,8 @@ struct MmaTile {
     for (int j = 0; j < kFragmentsN; ++j) Atom::Multiply(t, sums[i * kFragmentsN + j], a, b[j]);
   }
 
-  // sums += a b, of readers (fragment_reader.hpp, or what else loads fragments).
+  // sums += a b, for all steps of k. a and b are readers (fragment_reader.hpp, or anything else
+  // with a Load of fragments).
   template <class OperandA, class OperandB>
   WEFT_DEVICE static void MultiplyRead(arch::Thread t, const OperandA& a, const OperandB& b,
                                        Sums& sums) {

@@ -1,5 +1,5 @@
-// The iterator over operands whose address is a sum of a row's part and k's part, as that of
-// matrices is.
+// The iterator (operand.hpp) over operands in which an element's address is the sum of an offset of
+// its row and an offset of its k, as in a matrix.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace weft::gemm {
 
-// A row of the operand: where it begins, in bytes from the operand's first element, and whether it
-// is one.
+// A row of the operand: where it begins, in bytes from the operand's first element, and whether the
+// operand has such a row.
 struct RowPlace {
   std::int64_t offset = 0;
   bool inside = false;
@@ -17,15 +17,15 @@ struct RowPlace {
 
 inline namespace WEFT_BACKEND {
 
-// Source says what the operand is:
+// Spec says what the operand is:
 //     using Params = ...;
-//     static constexpr bool kKMajor;    // k runs along memory: pieces of a row are side by side
-//     static constexpr bool kWhole;    // a row's k are a multiple of a piece's bytes
-//     static constexpr bool kRegular;  // rows are RowBytes(p) apart, wherever they are
+//     static constexpr bool kKMajor;   // k runs along memory: the pieces of a row are adjacent
+//     static constexpr bool kWhole;    // no ragged k: a row is a multiple of a piece
+//     static constexpr bool kRegular;  // neighbouring rows are RowBytes(p) apart everywhere
 //     static constexpr std::int64_t RowBytes(const Params&);
 //     static constexpr std::int64_t StepBytes(const Params&);  // !kKMajor: to the next outer piece
-//     // Of k: in bytes if kKMajor, else in outer pieces. First: where to begin, 0 or less; nothing
-//     // lies before 0.
+//     // The range of k, in bytes if kKMajor, else in outer pieces. First is 0 or less; what lies
+//     // before 0 is loaded as zeros.
 //     static constexpr std::int32_t First(const Params&), End(const Params&);
 //     template <class Tile>
 //     static const void* Data(const Params&, const Tile&);
@@ -34,7 +34,7 @@ inline namespace WEFT_BACKEND {
 template <class Shape, class Spec>
 class AffineIterator {
   static constexpr int kBytes = Shape::kBytes;
-  // One address serves all rows of a thread where they are equally far apart.
+  // A thread keeps one address for all its rows where they are equally far apart.
   static constexpr bool kOne = Spec::kRegular && Shape::kRegular;
   static constexpr int kAddresses = kOne ? 1 : Shape::kRows;
 
@@ -46,7 +46,7 @@ class AffineIterator {
   WEFT_DEVICE AffineIterator(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p), step_(Spec::kKMajor ? 0 : Spec::StepBytes(p)) {
     const int outer = Shape::Outer(t, 0), inner = Shape::Inner(t);
-    std::int64_t offset;  // of the thread's first piece in a row
+    std::int64_t offset;  // bytes from the start of a row to the thread's first piece
     if constexpr (Spec::kKMajor) {
       k_ = Spec::First(p) + (outer * Shape::kInner + inner) * kBytes;
       offset = k_;
@@ -79,12 +79,12 @@ class AffineIterator {
   }
 
   WEFT_DEVICE int Bytes(int i) const {
-    // Unsigned: what lies before 0 is outside as well.
+    // The comparison is unsigned, so that a k below 0 is outside as well.
     const bool inside = static_cast<std::uint32_t>(k_) < static_cast<std::uint32_t>(end_[i]);
     return inside ? (kWhole ? kBytes : left_) : 0;
   }
 
-  // Of channel blocks: the first channel of the thread's pieces.
+  // The first channel of the thread's pieces, for operands in channel blocks.
   WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
     return Spec::kKMajor ? k_ : k_ * Spec::kUnitBytes + Shape::Inner(t) * kBytes;
   }
@@ -106,10 +106,10 @@ class AffineIterator {
   }
 
   const Params& p_;
-  std::int64_t step_;  // bytes from an outer piece to the next, where they are not side by side
+  std::int64_t step_;  // bytes from an outer piece to the next if MN-major, else 0
   std::int32_t k_;
-  std::int32_t end_[Shape::kRows];  // of k, 0 where there is no such row
-  std::int32_t left_ = 0;           // bytes of the piece that are the operand's, if it is cut
+  std::int32_t end_[Shape::kRows];  // the end of k in each row; 0 where there is no such row
+  std::int32_t left_ = 0;           // with ragged k: bytes of the piece that are the operand's
   std::uintptr_t source_[kAddresses] = {};  // g++ does not see that all are set
 };
 

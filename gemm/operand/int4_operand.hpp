@@ -1,9 +1,10 @@
-// Operand B in blocks of int4 (layouts/packed_int4.hpp): half the bytes, expanded to int8 on their
-// way.
+// Operand B in blocks of int4 (layouts/packed_int4.hpp), which are upcast to int8 between global
+// memory and the instruction.
 //
-// A piece is a block, 16 bytes. Mainloops whose operands are staged in registers find int8 in their
-// stages: a piece is stored as two cells, its lower and its upper values (Int4Operand). mma_sm80
-// copies blocks as they are, and expands what it reads of a stage (mma_sm80.hpp).
+// A piece is a block, 16 bytes of 32 values. Mainloops that load through registers find int8 in
+// their stages: Int4Operand stores a piece as two cells, its lower and its upper values. mma_sm80
+// loads blocks as they are by cp.async, and upcasts the fragments that it reads from a stage
+// (mma_sm80.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Shape: kBytes 16, kCells 2, each cell 16 bytes in a stage.
+// Shape has kBytes = 16 and kCells = 2; each cell has 16 bytes in a stage.
 template <class Shape, class Iterator>
 class Int4Operand : public GatherOperand<Shape, Iterator> {
   using Block = GatherOperand<Shape, Iterator>;
@@ -22,7 +23,7 @@ class Int4Operand : public GatherOperand<Shape, Iterator> {
 
  public:
   using Block::Block;
-  void CopyPiece() = delete;  // bytes that arrive later cannot be expanded on their way
+  void CopyPiece() = delete;  // cp.async bypasses registers, where values could be upcast
 
   WEFT_DEVICE void Store(arch::Thread t, const typename Block::Fragment& f,
                          std::uint8_t* to) const {

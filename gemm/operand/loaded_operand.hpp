@@ -1,6 +1,7 @@
-// Operands of matrices whose elements change on their way, through registers (load_functor.hpp):
-// asynchronous ones, for CpAsyncRing. CopyPiece converts and stores what was loaded a k tile ago, so
-// that loads have a k tile's products to arrive in.
+// Matrix operands with a load functor (load_functor.hpp), which each thread applies in registers
+// between global and shared memory. They are asynchronous operands, for CpAsyncRing: CopyPiece
+// converts and stores what was loaded one k tile ago, so that the latency of a load is hidden by
+// the products of a whole k tile.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace weft::gemm {
 
-// kBytes bytes of narrow elements moved as one access.
+// kBytes bytes (1, 2, or a multiple of 4) of narrow elements, loaded by one instruction.
 template <int kBytes>
 struct alignas(kBytes) NarrowPiece {
   using Word = std::conditional_t<kBytes == 1, std::uint8_t,
@@ -22,20 +23,22 @@ struct alignas(kBytes) NarrowPiece {
   Word word[kBytes / sizeof(Word)];
 };
 
-// A mainloop's shape as its pieces lie in memory, of kBits an element where a stage has kStageBits.
+// A mainloop's shape with the piece size of global memory, where an element has kBits; in a stage
+// it has kStageBits.
 template <class Shape, int kBits, int kStageBits>
 struct ShapeOfNarrow : Shape {
   static constexpr int kBytes = Shape::kBytes * kBits / kStageBits;
 };
 
-// Of pieces of 8 bytes of a stage's k, of kLines_ rows each, for an operand whose rows run along memory.
+// The shape of an MN-major operand: a piece is 8 bytes of a stage's k of each of kLines_ adjacent
+// rows.
 template <class Mma, class Rows, int kLines_>
 struct LoadedMnMajor : MmaPlace<Mma, Rows, 8>,
                        Share<Mma, Rows, Pieces<4, kLines_, Mma::kGroups>> {};
 
 namespace internal {
 
-// An Element as the lowest bits of a word.
+// The bits of an Element, as the lowest bits of a word.
 template <class Element>
 constexpr std::uint32_t BitsOfElement(Element x) {
   if constexpr (sizeof(Element) == 1) {
@@ -49,13 +52,14 @@ constexpr std::uint32_t BitsOfElement(Element x) {
 
 inline namespace WEFT_BACKEND {
 
-// k runs along memory. Shape: of the stage, of `Element`s; kWhole: every piece is whole elements of k.
+// A K-major operand. Shape is that of the stage, which holds `Element`s. kWhole: no ragged k, every
+// piece is inside or outside as a whole. kShared: as in MatrixSource.
 template <class Shape, class Element, class Load, bool kWhole, bool kShared>
 class LoadedOperand : public OperandTraits {
   using Source = internal::LoadSource<typename Load::Source>;
   static constexpr int kBits = Source::kBits, kStageBits = 8 * sizeof(Element);
   static constexpr int kPerPiece = Shape::kBytes / static_cast<int>(sizeof(Element));
-  static constexpr int kPerWord = 32 / kStageBits;  // of a stage
+  static constexpr int kPerWord = 32 / kStageBits;  // elements in a word of a stage
   using Narrow = ShapeOfNarrow<Shape, kBits, kStageBits>;
   using Iterator = AffineIterator<Narrow, MatrixSource<kBits, true, kWhole, kShared>>;
   using Loaded = NarrowPiece<Narrow::kBytes>;
@@ -106,7 +110,7 @@ class LoadedOperand : public OperandTraits {
         const std::uint32_t bits = ahead_[v].word[n / kPerLoaded] >> (n % kPerLoaded * kBits);
         word |= internal::BitsOfElement(p_.load(Source::FromBits(bits))) << (e * kStageBits);
       }
-      // The functor may make something of the zeros, or of what lies, past the end.
+      // What lies past the end becomes 0 only here: the functor may have made something else of it.
       const int inside = left - w * kPerWord;
       piece.word[w] = inside > 0 ? word : 0;
       if constexpr (!kWhole) piece.word[w] &= FirstBytes(inside * (kStageBits / 8));
@@ -118,17 +122,18 @@ class LoadedOperand : public OperandTraits {
 
   const Params& p_;
   Iterator iterator_;
-  std::int32_t k_;  // the thread's first one in the k tile that is stored next
+  std::int32_t k_;  // the thread's first k in the k tile that is stored next
   Loaded ahead_[kPieces];
 };
 
-// Rows run along memory: words of kLines rows, kDepth of them along k, become pieces of k of each row.
+// An MN-major operand, transposed in registers: kDepth words along k, each of kLines adjacent rows,
+// become one piece along k for each of these rows.
 template <class Shape, class Element, class Load>
 class LoadedTransposeOperand : public OperandTraits {
   using Source = internal::LoadSource<typename Load::Source>;
   static constexpr int kBits = Source::kBits, kStageBits = 8 * sizeof(Element);
   static constexpr int kLines = Shape::kLines, kDepth = Shape::kBytes / sizeof(Element);
-  static constexpr int kPerWord = 32 / kStageBits;  // of a stage
+  static constexpr int kPerWord = 32 / kStageBits;  // elements in a word of a stage
   static constexpr int kStageK = Shape::kOuter * Shape::kInner * kDepth;
   static_assert(kLines * kBits == 32);
 
@@ -155,7 +160,7 @@ class LoadedTransposeOperand : public OperandTraits {
   }
 
  private:
-  // Of step j of the k tile that is stored next, or loaded.
+  // The offset of step j from the thread's first k in a k tile.
   WEFT_DEVICE int First(int j) const { return j * Shape::kStep * Shape::kInner * kDepth; }
 
   WEFT_DEVICE void LoadKTile(arch::Thread t) {
@@ -201,12 +206,12 @@ class LoadedTransposeOperand : public OperandTraits {
 
   const Params& p_;
   std::int32_t line_;           // the thread's first row
-  std::int32_t k_;              // the thread's first one in the k tile that is stored next
-  const std::uint8_t* source_;  // element (line_, k_)
+  std::int32_t k_;              // the thread's first k in the k tile that is stored next
+  const std::uint8_t* source_;  // the address of element (line_, k_)
   std::uint32_t ahead_[kPieces][kDepth];
 };
 
-// As MatrixOperandOf, for operands with a load functor too.
+// Chooses an operand as MatrixOperandOf does, for operands with a load functor too.
 template <class Mma, class PolicyT, bool kLines, bool kWhole, bool kShared = false>
 struct LoadedOperandOf {
   template <class Rows>

@@ -1,4 +1,4 @@
-// Operands of matrices, for every mainloop.
+// Matrix operands in global memory, K-major and MN-major, for every mainloop.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace weft::gemm {
 
-// A tile of one product of several; that of a block's product (block_operand.hpp) is none.
+// A tile that knows its product of a batch; the tile of a Block's product (block_operand.hpp) does
+// not.
 template <class Tile>
 concept TileOfProduct = requires(const Tile& tile) { tile.product; };
 
-// Where the matrix of a tile's product begins, in elements.
+// Where the matrix of a tile's product begins, in elements from p.data.
 template <class Tile>
 constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
   if constexpr (TileOfProduct<Tile>) {
@@ -25,13 +26,14 @@ constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
   }
 }
 
-// A source of AffineIterator. kKMajor: k runs along memory; if not, the rows of A (columns of B) do.
-// kShared: the products of a group have their rows in it.
+// A matrix as the Spec of AffineIterator. kBits: bits of an element. kKMajor: k runs along memory;
+// otherwise the matrix is MN-major. kShared: all groups of a Grouped product have their rows in
+// this matrix; a tile's group has tile.rows of them, from tile.first_row on.
 template <int kBits, bool kKMajor_, bool kWhole_, bool kShared = false>
 struct MatrixSource {
   using Params = MatrixParams;
   static constexpr bool kKMajor = kKMajor_, kWhole = kWhole_, kRegular = true;
-  static constexpr int kUnit = kKMajor ? kBits : 8;  // of k
+  static constexpr int kUnit = kKMajor ? kBits : 8;  // bits of a unit of First and End
   static constexpr std::int64_t StepBytes(const Params& p) {
     return BytesOfElements<kBits>(p.pitch);
   }
@@ -57,15 +59,15 @@ struct MatrixSource {
 
 inline namespace WEFT_BACKEND {
 
-// An MN-major matrix, of elements of kElementBytes 1 or 2: words of several rows
-// are transposed in registers. Shape's kLines are the elements of a word, its kBytes are of k of one
-// row. Asynchronously, CopyPiece stores what was loaded a k tile ago, so that loads have a k tile's
-// arithmetic to arrive in.
+// An MN-major matrix with elements of kElementBytes = 1 or 2, which mainloops want K-major: each
+// thread loads words of Shape::kLines adjacent rows and transposes them in registers to pieces of
+// Shape::kBytes bytes along k of one row. As an asynchronous operand, CopyPiece stores what was
+// loaded one k tile ago, so that the latency of a load is hidden by the products of a whole k tile.
 template <class Shape, int kElementBytes>
 class TransposeOperand : public OperandTraits {
   static_assert(kElementBytes == 4 / Shape::kLines && kElementBytes <= 2);
-  static constexpr int kLines = Shape::kLines;                  // rows of a word
-  static constexpr int kDepth = Shape::kBytes / kElementBytes;  // words of a piece, along k
+  static constexpr int kLines = Shape::kLines;                  // rows in a word
+  static constexpr int kDepth = Shape::kBytes / kElementBytes;  // words along k that make a piece
   static constexpr int kHalves = Shape::kBytes / 4;
 
  public:
@@ -103,7 +105,7 @@ class TransposeOperand : public OperandTraits {
     source_ += kStageK * pitch;
   }
 
-  // To: a pointer to the stage, or its 32-bit address.
+  // To is a pointer to the stage, or the stage's 32-bit shared-memory address.
   template <class To>
   WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, To to) const {
     WEFT_UNROLL
@@ -137,7 +139,7 @@ class TransposeOperand : public OperandTraits {
     }
   }
 
-  // line[e]: element e of each word in turn.
+  // line[e] becomes element e of each word, in the order of words.
   WEFT_DEVICE static void Transpose(arch::Thread t, const std::uint32_t (&word)[kDepth],
                                     Piece<Shape::kBytes> (&line)[kLines]) {
     WEFT_UNROLL
@@ -147,7 +149,7 @@ class TransposeOperand : public OperandTraits {
         line[0].word[half] = t.BytePermute(w[0], w[1], 0x5410);
         line[1].word[half] = t.BytePermute(w[0], w[1], 0x7632);
       } else {
-        // Pairs of k, of lines 0 and 1 and of lines 2 and 3.
+        // First pairs of k, of rows 0 and 1 in one word and of rows 2 and 3 in another.
         const std::uint32_t low01 = t.BytePermute(w[0], w[1], 0x5140);
         const std::uint32_t low23 = t.BytePermute(w[2], w[3], 0x5140);
         const std::uint32_t high01 = t.BytePermute(w[0], w[1], 0x7362);
@@ -162,13 +164,14 @@ class TransposeOperand : public OperandTraits {
 
   const Params& p_;
   std::int32_t line_;           // the thread's first row
-  std::int32_t k_;              // of its next k tile
-  const std::uint8_t* source_;  // element (line_, k_)
+  std::int32_t k_;              // the thread's first k in the k tile that is loaded next
+  const std::uint8_t* source_;  // the address of element (line_, k_)
   Fragment ahead_;
 };
 
-// An operand of Mma whose rows are Rows, of a matrix of PolicyT::Element. kLines: K-major.
-// kWhole: its k are a multiple of config.alignment.src bytes. kShared: as MatrixSource.
+// Chooses the operand of mainloop Mma for a matrix of PolicyT::Element; Rows says whether it is A
+// or B. kLines: the matrix is K-major. kWhole: no ragged k, its rows are a multiple of
+// config.alignment.src bytes. kShared: as in MatrixSource.
 template <class Mma, class PolicyT, bool kLines, bool kWhole, bool kShared = false>
 struct MatrixOperandOf {
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);

@@ -1,22 +1,24 @@
-// Operands: what loads the k tiles of a tile of A, or of B, into a stage of shared memory.
+// Operands: the objects by which threads load the k tiles of a tile of A, or of B, into a stage of
+// shared memory.
 //
 // An operand is made of a shape (which pieces a thread loads, and where in a stage they go) and an
 // iterator (where in global memory those pieces are):
 //
-//     struct Shape : Share<...> {  // share.hpp
-//       static constexpr int kBytes, kCells;  // of a piece; it is stored in kCells parts
+//     struct Shape : Share<...> {  // tile/share.hpp
+//       static constexpr int kBytes, kCells;  // a piece has kBytes, and is stored in kCells parts
 //       static constexpr int Offset(int row, int inner, int outer, int cell);  // bytes in a stage
 //     };
-//     struct Iterator {                       // stands at one outer piece of k of the thread's rows
+//     struct Iterator {                   // points at one outer piece of k of the thread's rows
 //       struct Params;                    // made on the host
-//       template <class Tile> WEFT_DEVICE Iterator(arch::Thread t, const Params& p, const Tile& tile);
-//       WEFT_DEVICE const void* Source(int i) const;  // of row i's piece, where Bytes(i) > 0
-//       WEFT_DEVICE int Bytes(int i) const;  // of it that are the operand's; the rest is 0
-//       WEFT_DEVICE void Advance(int steps);  // to the thread's next outer piece, `steps` on
-//       static constexpr bool kWhole;         // Bytes is the piece's or 0
+//       template <class Tile>
+//       WEFT_DEVICE Iterator(arch::Thread t, const Params& p, const Tile& tile);
+//       WEFT_DEVICE const void* Source(int i) const;  // address of row i's piece, if Bytes(i) > 0
+//       WEFT_DEVICE int Bytes(int i) const;   // bytes of it in the operand; the others are zeros
+//       WEFT_DEVICE void Advance(int steps);  // goes `steps` outer pieces further
+//       static constexpr bool kWhole;         // Bytes is a whole piece or 0: no ragged k
 //     };
 //
-// and inherits OperandTraits (kernel/traits.hpp).
+// and inherits OperandTraits (tile/traits.hpp).
 #pragma once
 
 #include <cstdint>
@@ -28,14 +30,14 @@
 
 namespace weft::gemm {
 
-// kBytes bytes (4, 8 or 16) moved as one access.
+// kBytes bytes (4, 8 or 16), loaded or stored by one instruction.
 template <int kBytes>
 struct alignas(kBytes) Piece {
   std::uint32_t word[kBytes / 4];
 };
 
-// Loaded through registers, for DoubleBuffer: Load starts the reads of the next k tile, Store puts
-// it into a stage.
+// An operand that is loaded through registers, for the pipeline DoubleBuffer: Load starts the loads
+// of the next k tile, Store puts that k tile into a stage.
 template <class Type>
 concept StagedOperand =
     requires(Type op, arch::Thread t, typename Type::Fragment f, std::uint8_t* to) {
@@ -43,9 +45,10 @@ concept StagedOperand =
       op.Store(t, f, to);
     };
 
-// Loaded by copies that arrive later, for CpAsyncRing: CopyPiece(t, to, v) starts copy number
-// v < kPieces of the next k tile, all of them in ascending order; with kLoadsAhead behind a
-// Begin(t).
+// An operand that is loaded asynchronously, for the pipeline CpAsyncRing: CopyPiece(t, to, v)
+// starts copy number v < kPieces of the next k tile into the stage at `to`. The copies of a k tile
+// are started in ascending order of v. With kLoadsAhead the operand passes registers, and Begin(t)
+// is called before the first copy.
 template <class Type>
 concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
   op.CopyPiece(t, to, 0);
@@ -56,12 +59,15 @@ concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
 template <class Type>
 concept Operand = StagedOperand<Type> || AsyncOperand<Type>;
 
-// Of asynchronous operands those that do not load into registers first, by a path that does not see what is
-// written meanwhile.
+// An asynchronous operand that bypasses registers. An operand that passes registers loads by the
+// read-only path, which may miss what an earlier kernel is still writing, so that it rules out a
+// dependent launch.
 template <class Type>
 concept DirectOperand = AsyncOperand<Type> && !Type::kLoadsAhead;
-// What an epilogue of such operands knows of PolicyT. A residual's loads would spill where the threads that multiply
-// store as well, were they those of a dependent launch.
+// PolicyT as its epilogue sees it, with kDependentLaunch: whether this kernel may start before the
+// one in front of it has ended. Not with a residual: in mainloops whose threads both multiply and
+// store, the residual's loads would spill if they were the coherent ones that a dependent launch
+// needs.
 template <class PolicyT, class Pipeline, class OperandA, class OperandB>
 struct WithDependentLaunch : PolicyT, StorePolicyTraits {
   static constexpr bool kDependentLaunch = Pipeline::kAsync && DirectOperand<OperandA> &&
@@ -71,7 +77,8 @@ struct WithDependentLaunch : PolicyT, StorePolicyTraits {
 
 inline namespace WEFT_BACKEND {
 
-// Pieces as they are in memory.
+// An operand whose pieces are copied unchanged, by cp.async (CopyPiece) or through registers (Load,
+// Store).
 template <class Shape, class Iterator>
 class GatherOperand : public OperandTraits {
   static constexpr int kBytes = Shape::kBytes;
@@ -132,7 +139,7 @@ class GatherOperand : public OperandTraits {
   }
 
  private:
-  // What lies past the operand's end becomes zeros.
+  // Clears the bytes of a piece that lie past the operand's end.
   WEFT_DEVICE static void Mask(Piece<kBytes>& piece, int bytes) {
     WEFT_UNROLL
     for (int w = 0; w < kBytes / 4; ++w) {

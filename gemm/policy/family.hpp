@@ -19,7 +19,7 @@ struct Family {};
 template <class PolicyT>
 class Gemm;
 
-// Not an operator: Dispatch chooses among a family.
+// A family is no operator. This says so to who wrote Gemm where Dispatch was meant.
 template <class... Policies>
 class Gemm<Family<Policies...>> {
   static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
@@ -27,14 +27,15 @@ class Gemm<Family<Policies...>> {
                 "a family");
 };
 
-// What a family's policy is a policy of. Specialised for each kind of operator, here for products and
-// in conv/policy/family.hpp for convolutions:
+// The kind of operator that a family's policies describe. Each kind specialises it, matrix products
+// here and convolutions in conv/policy/family.hpp:
 //     using Operator = ...;   // of one policy
 //     using Checked = ...;    // instantiating it checks the policy
 //     using Same = std::tuple<...>;  // the types that policies of one family share
-//     static constexpr const char* kWho, *kFrom, *kBy, *kTo;  // in errors; layouts in tuning tables
+//     static constexpr const char* kWho;               // begins error messages: "gemm", "conv"
+//     static constexpr const char* kFrom, *kBy, *kTo;  // operands and layouts, in tuning tables
 //     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
-//     static constexpr bool kIntegerSums;   // so that all tiles have the same results, to the bit
+//     static constexpr bool kIntegerSums;   // int32 accumulators: all tiles give the same bits
 template <class PolicyT>
 struct OperatorKind {
   static_assert(
@@ -59,12 +60,13 @@ struct OperatorKind<PolicyT> {
       : kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row_x_column" : "row_x_row")
       : kKMajorB<PolicyT> ? "column_x_column"
                           : "column_x_row";
-  // Bits of operands with a load functor.
+  // An operand's index into kByNames: 0 without a load functor, else 1 for elements of 8 bits in
+  // memory and 2 for elements of 4.
   template <bool kIsA>
   static constexpr int kLoad = !kLoads<LoadOf<PolicyT, kIsA>>     ? 0
                                : kOperandBits<PolicyT, kIsA> == 8 ? 1
                                                                   : 2;
-  // And sums that are halves.
+  // The first index says whether the accumulators are Half (`using Sum = weft::Half`).
   static constexpr const char* kByNames[2][3][3] = {
       {{"", "_b8", "_b4"}, {"_a8", "_a8_b8", "_a8_b4"}, {"_a4", "_a4_b8", "_a4_b4"}},
       {{"_in_f16", "_b8_in_f16", "_b4_in_f16"},
@@ -105,7 +107,8 @@ template <class... Firsts, class... Seconds, class... Others>
 struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
     : Joined<Family<Firsts..., Seconds...>, Others...> {};
 
-// Whether blocks share PolicyT's tiles, or warpgroups are ping-pong.
+// Whether PolicyT's tiles are divided among the blocks of a cluster (cluster split-K) or handed to
+// ping-pong warpgroups.
 template <class PolicyT>
 inline constexpr bool kDividesTiles = [] {
   if constexpr (std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop == Mainloop::kWgmmaSm90) {
@@ -120,7 +123,8 @@ inline constexpr bool kOfProducts = false;
 template <MatrixPolicy... Policies>
 inline constexpr bool kOfProducts<Family<Policies...>> = true;
 
-// With<PolicyT> for each policy PolicyT of a family whose blocks have tiles of their own, one after the other.
+// The family of With<PolicyT> for each PolicyT of a family that has neither cluster split-K nor
+// ping-pong, in the same order.
 template <template <class> class With, class Functor>
 struct UndividedOf;
 template <template <class> class With, class... Policies>
@@ -129,7 +133,8 @@ struct UndividedOf<With, Family<Policies...>>
 
 }  // namespace internal
 
-// Policy kIndex of the kSize policies of FamilyT, for weft_add_family().
+// Policy kIndex of a family that has kSize policies. weft_add_family() of CMake writes these
+// numbers.
 template <class Functor, int kSize, int kIndex>
 using PolicyOf = typename internal::PolicyAt<Functor, kSize, kIndex>::type;
 
@@ -140,8 +145,8 @@ using JoinFamilies = typename internal::Joined<Families...>::type;
 template <class Functor>
 concept FamilyOfProducts = internal::kOfProducts<Functor>;
 
-// The policies of a family of products as Grouped, or as Listed (gemm/list_dispatch.hpp), but for those
-// with config.cluster_split_k or config.ping_pong.
+// The policies of a family of products, each as Grouped or as Listed (gemm/list_dispatch.hpp).
+// Those with config.cluster_split_k > 1 or config.ping_pong are left out, since neither takes them.
 template <FamilyOfProducts FamilyT>
 using GroupedFamily = typename internal::UndividedOf<Grouped, FamilyT>::type;
 template <FamilyOfProducts FamilyT>

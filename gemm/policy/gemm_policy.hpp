@@ -15,25 +15,27 @@
 //                             WgmmaSm90Config
 //     std::uint8_t    int32   the same                      exact; B is of std::int8_t
 //     float, double   same    SimtConfig, SimtAsyncConfig   one fma for each k, ascending
-//     double          same    MmaSm80Config                 rounded within sums as the GPU does
+//     double          same    MmaSm80Config                 rounded while summing, as the GPU does
 //     Complex<float>, same    SimtConfig, SimtAsyncConfig   one weft::MulAdd for each k, ascending
 //     Complex<double>
-//     Complex<double> same    MmaSm80Config                 rounded within sums as the GPU does
-//     Half, Bfloat16  float   MmaSm80Config,                rounded within sums as the GPU does
+//     Complex<double> same    MmaSm80Config                 rounded while summing, as the GPU does
+//     Half, Bfloat16  float   MmaSm80Config,                rounded while summing, as the GPU does
 //                             WgmmaSm90Config; of Half
 //                             also MmaSm75Config
-//     Half            Half    MmaSm80Config,                likewise; `using Sum = weft::Half`
+//     Half            Half    MmaSm80Config,                the same; `using Sum = weft::Half`
 //                             WgmmaSm90Config
-//     Float8E4m3,     float   MmaSm80Config (from sm_89     likewise, sums of about 14 bits
+//     Float8E4m3,     float   MmaSm80Config (from sm_89     the same, with sums of about 14 bits
 //     Float8E5m2              on), WgmmaSm90Config
-//     Tf32            float   MmaSm80Config,                likewise; A and B are floats, of which the
-//                             WgmmaSm90Config               upper 19 bits are read
+//     Tf32            float   MmaSm80Config,                the same; A and B are floats, of which
+//                             WgmmaSm90Config               the upper 19 bits are read
 //
-// Operands may hold 8- or 4-bit elements that become Elements on their way: `using LoadB = ...`,
-// gemm/policy/load_functor.hpp; by MmaSm80Config, or A or B of WgmmaSm90Config.
+// Operands may hold 8- or 4-bit elements in memory that a load functor turns into Elements before
+// they are multiplied: `using LoadB = ...` or LoadA, gemm/policy/load_functor.hpp. MmaSm80Config
+// takes functors of A, B or both, WgmmaSm90Config one of them.
 //
-// wgmma_sm90 transposes those A and B of bytes and tf32 that are MN-major
-// (gemm/hopper/transposed_matrices.hpp), and then takes k tiles of 128 bytes.
+// The wgmma instruction takes 8-bit and tf32 operands K-major only, so wgmma_sm90 transposes those
+// that are MN-major in shared memory (gemm/hopper/transposed_matrices.hpp); its k tiles are then
+// 128 bytes of k.
 //
 // This header is all that a file of policies needs; it includes neither Abseil nor CUDA.
 #pragma once
@@ -54,7 +56,7 @@ namespace weft::gemm {
 
 template <class Element>
 inline constexpr bool kFloat16 = std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>;
-// Floats that only tensor cores multiply, besides those of 16 bits.
+// The floating-point types, besides those of 16 bits, that only tensor cores multiply.
 template <class Element>
 inline constexpr bool kTensorFloat =
     std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2> ||
@@ -64,10 +66,10 @@ template <class Element>
 inline constexpr bool kByte =
     std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, std::uint8_t>;
 
-// What A and B hold in memory.
+// The type that A and B have in memory without a load functor: Tf32 is stored as float.
 template <class Element>
 using StoredElement = std::conditional_t<std::is_same_v<Element, Tf32>, float, Element>;
-// B's elements, which the tensor cores take as signed where A's bytes are unsigned.
+// The type of B's elements: tensor cores multiply unsigned bytes of A by signed bytes of B.
 template <class Element>
 using ElementOfB = std::conditional_t<std::is_same_v<Element, std::uint8_t>, std::int8_t, Element>;
 
@@ -82,21 +84,22 @@ struct SumOf {
                                             float, void>>>;
 };
 
-// Whether A, B is K-major.
+// Whether A is K-major, and whether B is.
 template <class PolicyT>
 inline constexpr bool kKMajorA = std::is_same_v<typename PolicyT::LayoutA, layouts::RowMajor>;
 template <class PolicyT>
 inline constexpr bool kKMajorB = std::is_same_v<typename PolicyT::LayoutB, layouts::ColumnMajor>;
-// Whether wgmma_sm90 transposes those operands that are MN-major
-// (gemm/hopper/transposed_matrices.hpp).
+// Whether wgmma_sm90 transposes an operand in shared memory: one that is MN-major and whose
+// elements are not of 16 bits (gemm/hopper/transposed_matrices.hpp).
 template <class PolicyT>
 inline constexpr bool kTransposed =
     !kFloat16<typename PolicyT::Element> && !(kKMajorA<PolicyT> && kKMajorB<PolicyT>);
 
-// What A (kIsA) or B holds in memory: its type, or what two elements share; bits of an element; elements
-// of one access, of which lines and strides are whole ones. Of an operand with a load functor an access
-// has as many elements as the other operand's, or where operands are MN-major 4 bytes; of wgmma_sm90,
-// which loads it by TMA, 16 bytes.
+// Operand A (kIsA) or B in memory. OperandElement: its type, for Int4 the byte that two elements
+// share. kOperandBits: the bits of an element. kOperandAccess: the elements of one access, of which
+// leading dimensions and strides are multiples. Without a load functor an access is
+// config.alignment.src bytes. With one it has as many elements as that of an operand without one,
+// but 4 bytes where the operand is MN-major, and 16 bytes for wgmma_sm90, which loads it by TMA.
 template <class Element, class Load>
 using OperandElement = typename internal::StoredOfLoad<StoredElement<Element>, Load>::Stored;
 template <class PolicyT, bool kIsA>
@@ -118,7 +121,7 @@ template <class Layout>
 inline constexpr bool kIsMatrixLayout =
     std::is_same_v<Layout, layouts::RowMajor> || std::is_same_v<Layout, layouts::ColumnMajor>;
 
-// A residual in C's layout, or none.
+// Whether an epilogue's residual has C's layout, or there is none (Stage is void).
 template <class Stage>
 inline constexpr bool kResidualOfMatrix =
     std::is_same_v<typename Stage::Layout, epilogues::SameAsDst>;
@@ -137,10 +140,10 @@ inline constexpr bool kSumFits<PolicyT> =
 
 }  // namespace internal
 
-// The products of PolicyT in groups, as of a mixture of experts: C's rows are those of A, sorted by group, and
-// group g multiplies its rows by the g-th of problem.batch matrices B. How many rows each has is known
-// when the kernel runs: GemmArguments::group_offsets. A is row-major. For wgmma_sm90 without cluster split-K
-// and ping-pong.
+// The products of PolicyT in groups, as in a mixture of experts: the m rows of A and C are sorted
+// by group, and group g multiplies its rows by the g-th of problem.batch matrices B. The kernel
+// reads how many rows each group has when it runs, from GemmArguments::group_offsets. A is
+// row-major. A WgmmaSm90Config must have neither cluster split-K nor ping-pong.
 template <class PolicyT>
 struct Grouped : PolicyT {};
 template <class PolicyT>
@@ -148,8 +151,9 @@ inline constexpr bool kGrouped = false;
 template <class PolicyT>
 inline constexpr bool kGrouped<Grouped<PolicyT>> = true;
 
-// The products of PolicyT as a list, in one launch: each with its own m, n, k, leading dimensions, matrices,
-// bias and scales (gemm/gemm_list.hpp). For wgmma_sm90 without cluster split-K and ping-pong.
+// The products of PolicyT as a list, in one launch: each has its own m, n, k, leading dimensions,
+// matrices, bias and scales (gemm/gemm_list.hpp). A WgmmaSm90Config must have neither cluster
+// split-K nor ping-pong.
 template <class PolicyT>
 struct Listed : PolicyT {
   static_assert(!kGrouped<PolicyT>, "weft: Listed takes a policy of products, not a Grouped one");
@@ -166,7 +170,8 @@ concept MatrixPolicy = requires {
   typename PolicyT::LayoutC;
 };
 
-// What a GEMM policy has. Missing, each is one sentence.
+// The members that a GEMM policy must have. CheckedGemmPolicy names each one that is missing in one
+// sentence.
 template <class PolicyT>
 concept HasGemmMembers = MatrixPolicy<PolicyT> && requires {
   typename PolicyT::Element;
@@ -174,7 +179,8 @@ concept HasGemmMembers = MatrixPolicy<PolicyT> && requires {
   PolicyT::config;
 };
 
-// Instantiating this checks a GEMM policy; what its config must fulfil, its mainloop checks.
+// Instantiating this checks a GEMM policy; the mainloop checks what the config's numbers must
+// fulfil.
 template <class PolicyT>
 struct CheckedGemmPolicy {
   static_assert(
@@ -224,8 +230,8 @@ struct CheckedGemmPolicy<PolicyT> {
                 "MmaSm80Config or a WgmmaSm90Config");
   static_assert(CheckedLoad<LoadOf<PolicyT, true>, Element>::kValid &&
                 CheckedLoad<LoadOf<PolicyT, false>, ElementOfB<Element>>::kValid);
-  // By wgmma_sm90: A in shared memory (gemm/hopper/upcast_matrix.hpp), B in registers
-  // (gemm/hopper/register_fragments.hpp).
+  // wgmma_sm90 upcasts A in shared memory (gemm/hopper/upcast_matrix.hpp) or B in registers
+  // (gemm/hopper/register_fragments.hpp), not both.
   static constexpr bool kWgmmaUpcastsA =
       kWgmma && kUpcastsInRegisters<LoadOf<PolicyT, true>> && !kLoads<LoadOf<PolicyT, false>>;
   static constexpr bool kWgmmaUpcastsB =

@@ -1,10 +1,10 @@
-// Load functors: matrices of 8- or 4-bit elements that become the product's Element on their way to the
-// multiplication. A policy of a GEMM that has
+// Load functors: matrices of 8- or 4-bit elements that become the product's Element on their way to
+// the multiplication. A policy of a GEMM that has
 //
 //     using LoadB = weft::gemm::Upcast<weft::Half, std::int8_t>;  // or LoadA, or both
 //
-// (or is a WithLoadB<PolicyT, ...>) multiplies what the functor makes of each element of B, and its b is a
-// matrix of the functor's Source:
+// (or is a WithLoadB<PolicyT, ...>) multiplies what the functor makes of each element of B, and its
+// b is a matrix of the functor's Source:
 //
 //     struct MyLoad {
 //       using Source = std::int8_t;  // or std::uint8_t, weft::Int4, Float8E4m3, Float8E5m2
@@ -12,8 +12,9 @@
 //       constexpr weft::Half operator()(std::int8_t x) const;  // of Int4 too: x is -8 to 7
 //     };
 //
-// It is default-constructible and trivially copyable. What lies past the end of k counts for nothing
-// whatever the functor makes of it. A scale for each column costs nothing in the epilogue (channel_alpha).
+// The functor is default-constructible and trivially copyable. Elements past the end of k
+// contribute nothing to the product, whatever the functor makes of them. A functor needs no scale
+// for each column: the epilogue applies one at no cost (channel_alpha).
 #pragma once
 
 #include <bit>
@@ -28,11 +29,12 @@
 
 namespace weft::gemm {
 
-// Of an operand that holds what is multiplied.
+// The load functor of an operand whose elements in memory are multiplied as they are.
 struct NoLoad {};
 
 namespace internal {
 
+// How elements of a functor's Source are stored in memory and passed to the functor.
 template <class Source>
 struct LoadSource {
   static constexpr bool kExists =
@@ -56,7 +58,8 @@ struct LoadSource<Int4> {
   }
 };
 
-// For epilogues::ConstantCall.
+// Calls a functor with the constant kValue: epilogues::kConstexprFunctor and the check on the
+// device try with it whether the call is constexpr and has GPU code.
 template <int kValue>
 struct CallLoad {
   template <class Functor>
@@ -75,7 +78,8 @@ concept LoadsElement =
 
 }  // namespace internal
 
-// The same number as an Element, which has each of From's: Half or Bfloat16, or std::int8_t from Int4.
+// The load functor that upcasts a From to the same number as an Element, a type that represents
+// every value of From exactly: Half or Bfloat16, or std::int8_t from Int4.
 template <class Element, class From>
 struct Upcast {
   static_assert(
@@ -92,8 +96,9 @@ struct Upcast {
     } else if constexpr (std::is_class_v<Value>) {
       return Element::FromFloat(x.ToFloat());
     } else {
-      // The integer as the last places of a number whose ulp is 1 (of a Half's exponent: 2^-112),
-      // less the number: exact, and the exponent becomes the Element's.
+      // The integer becomes the last bits of a float whose ulp is 1 (2^-112 for Half, whose
+      // exponent has another bias); subtracting that float leaves the integer, exactly, so that its
+      // upper bits are those of the Element.
       constexpr bool kHalf = std::is_same_v<Element, Half>;
       constexpr std::uint32_t kUlps = kHalf ? 0x13000000u : 0x4b000000u;
       constexpr int kLow = std::is_same_v<From, Int4>          ? 8
@@ -114,7 +119,7 @@ struct Upcast {
 
 namespace internal {
 
-// What a policy may name: functors of its operands.
+// Whether a policy names a load functor for A, for B.
 template <class PolicyT>
 concept HasLoadA = requires { typename PolicyT::LoadA; };
 template <class PolicyT>
@@ -143,7 +148,8 @@ struct StoredOfLoad<StoredT, NoLoad> {
 
 }  // namespace internal
 
-// Bytes that hold so many elements.
+// The number of bytes that hold `elements` elements of kBits bits (4, or a multiple of 8), rounded
+// up.
 template <int kBits, class Type>
 constexpr Type BytesOfElements(Type elements) {
   if constexpr (kBits % 8 == 0) {
@@ -153,13 +159,14 @@ constexpr Type BytesOfElements(Type elements) {
   }
 }
 
-// The functor of A (kIsA), of B.
+// The load functor of A (kIsA) or B, NoLoad if the policy names none; and whether it is one.
 template <class PolicyT, bool kIsA>
 using LoadOf = typename internal::LoadOfPolicy<PolicyT, kIsA>::type;
 template <class Load>
 inline constexpr bool kLoads = !std::is_same_v<Load, NoLoad>;
 
-// Those that wgmma_sm90 has for B (register_fragments.hpp).
+// Whether wgmma_sm90 takes the functor, for B in registers (register_fragments.hpp) or for A: it
+// upcasts std::int8_t and Int4 to Half and Bfloat16.
 template <class Load>
 inline constexpr bool kUpcastsInRegisters = false;
 template <class Element, class From>
@@ -167,7 +174,7 @@ inline constexpr bool kUpcastsInRegisters<Upcast<Element, From>> =
     (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>) &&
     (std::is_same_v<From, std::int8_t> || std::is_same_v<From, Int4>);
 
-// `PolicyT` with a functor for B, for A.
+// `PolicyT` with a load functor for B, for A.
 template <class PolicyT, class Functor>
 struct WithLoadB : PolicyT {
   using LoadB = Functor;
@@ -177,7 +184,7 @@ struct WithLoadA : PolicyT {
   using LoadA = Functor;
 };
 
-// Instantiating this checks a functor for products of Element.
+// Instantiating this checks a load functor of a product that multiplies Elements.
 template <class Functor, class Element>
 struct CheckedLoad {
   static_assert(

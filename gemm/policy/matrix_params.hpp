@@ -1,5 +1,5 @@
-// What the kernel of a matrix product is given; made on the host, the same bytes for both back
-// ends.
+// The operands' part of the parameters of a matrix product's kernel. The host makes it, with the
+// same bytes for both back ends.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace weft::gemm {
 
-// One operand: `extent` rows of A, or columns of B, of k elements each. Where operands are K-major
-// (A row-major, B column-major) these are `pitch` elements apart; else the k are, and the rows of A
-// (columns of B) run along memory.
+// One operand: `extent` rows of A, or columns of B, of k elements each. In a K-major operand (a
+// row-major A, a column-major B) these rows or columns are `pitch` elements apart. In an MN-major
+// one successive k are `pitch` elements apart, and the rows of A (columns of B) run along memory.
 struct MatrixParams {
   const void* data = nullptr;
   std::int64_t pitch = 0;
   std::int32_t extent = 0;
   std::int32_t k = 0;
   std::int32_t first_k = 0;  // 0, or less: the first k tile begins before the matrix does
-  std::int64_t step = 0;     // elements from a product's matrix to the next one's
+  std::int64_t step = 0;     // elements from one product's matrix to the next one's; 0: the same
 };
 
-// The same of an operand with a load functor, or with none.
+// MatrixParams, with the functor's run-time values for an operand that has a load functor.
 template <class Load>
 struct WithLoadParams : MatrixParams {
   Load load{};

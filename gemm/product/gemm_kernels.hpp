@@ -1,4 +1,5 @@
-// The parts of a matrix product's kernels.
+// The parts that the kernels of matrix products are made of: scheduler, operands, mainloop,
+// pipeline and epilogue.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace weft::gemm {
 
-// The schedulers of a policy's products.
+// The scheduler of a policy's products, and the epilogue's parameters.
 template <class PolicyT, class Grid>
 struct GemmSchedule {
   using Scheduler = std::conditional_t<kGrouped<PolicyT>, GroupGrid<Grid>, BatchedGrid<Grid>>;
@@ -41,10 +42,11 @@ struct GemmParams {
   std::int32_t k_tiles = 0;
 };
 
-// The same with the wgmma_sm90 mainloop.
+// The kernel parameters of a policy with the wgmma_sm90 mainloop.
 template <class PolicyT>
 struct WgmmaGemmParams {
-  // What all threads read first, side by side: a kernel's parameters are not in any cache when it starts.
+  // These come first, side by side, because all threads read them first and a kernel's parameters
+  // are in no cache when it starts.
   MbarRingParams ring;
   std::int32_t k_tiles = 0;
   std::int32_t tiles = 0;
@@ -55,8 +57,8 @@ struct WgmmaGemmParams {
   WgmmaPlan plan;
 };
 
-// What a kernel of Listed<PolicyT> reads of one product. Made on the host, the same bytes for both back ends, but
-// for the tensor maps.
+// What a kernel of Listed<PolicyT> reads of one product, from a table in memory. The host makes it,
+// with the same bytes for both back ends except for the tensor maps.
 template <class PolicyT>
 struct ListedProduct {
   static constexpr bool kWgmma = CheckedGemmPolicy<PolicyT>::kWgmma;
@@ -64,7 +66,7 @@ struct ListedProduct {
   template <bool kIsA>
   using Operand = std::conditional_t<kWgmma, TmaMatrixParams, LoadedParams<LoadOf<PolicyT, kIsA>>>;
   typename Grid::Params grid;
-  std::int32_t first_tile = 0;  // of all products', where its own begin
+  std::int32_t first_tile = 0;  // the number of its first tile among those of all products
   std::int32_t k_tiles = 0;
   Operand<true> a;
   Operand<false> b;
@@ -94,7 +96,7 @@ struct WgmmaGemmParams<Listed<PolicyT>> {
 
 inline namespace WEFT_BACKEND {
 
-// The mainloop that a policy's config means.
+// The mainloop that a policy's config names, but for wgmma_sm90.
 template <class PolicyT, Mainloop mainloop = CheckedGemmPolicy<PolicyT>::kMainloop>
 using GemmMainloop = std::conditional_t<
     mainloop == Mainloop::kSimt, SimtMainloop<PolicyT>,
@@ -107,7 +109,9 @@ using GemmMainloop = std::conditional_t<
                             sizeof(typename PolicyT::Element) < 4 || kKMajorA<PolicyT>,
                             sizeof(typename PolicyT::Element) < 4 || kKMajorB<PolicyT>>>>>;
 
-// What gemm::KernelOf makes a kernel of. PolicyT: a GEMM policy.
+// The parts of which gemm::KernelOf makes a multistage kernel (simt, simt_async, mma_sm75,
+// mma_sm80). PolicyT: a GEMM policy. kWhole: no access of a K-major operand is partly past the end
+// of k.
 template <class PolicyT, bool kWhole>
 struct GemmParts : PartsTraits {
   using Params = GemmParams<PolicyT>;
@@ -131,9 +135,10 @@ struct GemmParts : PartsTraits {
   using Stored = WithDependentLaunch<Destination, Pipeline, OperandA, OperandB>;
   using Epilogue = DirectStore<Stored, Output, typename Mainloop::Map>;
 
-  // Operands that do not run along k take more, a k tile in flight or address arithmetic, and so
-  // does looking where lines end, or groups, or for a residual of floats; and what a list has for each
-  // product does not lie in constant memory.
+  // The registers of a thread. The mainloop's own number is not enough for MN-major operands, which
+  // need a k tile in flight in registers or more address arithmetic; for predicates at a ragged k;
+  // for groups; for a residual of floats; and for a list, whose products have their parameters in
+  // global instead of constant memory.
   static constexpr int kRegisters = [] {
     constexpr bool kLines = kKMajorA<PolicyT> && kKMajorB<PolicyT>,
                    kCross = !kKMajorA<PolicyT> && !kKMajorB<PolicyT>;
@@ -141,7 +146,7 @@ struct GemmParts : PartsTraits {
     constexpr int kOwn = Mainloop::Registers(0);
     if (PolicyT::config.registers > 0) return kOwn;
     if (CheckedGemmPolicy<PolicyT>::kMainloop == gemm::Mainloop::kMmaSm80) {
-      if (sizeof(typename PolicyT::Element) >= 4) return kOwn;  // copied as they lie
+      if (sizeof(typename PolicyT::Element) >= 4) return kOwn;  // cp.async copies them unchanged
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
       return kLines && !kConverts && !kListed<PolicyT> ? kOwn : kOwn * 5 / 4;
     }
@@ -151,7 +156,8 @@ struct GemmParts : PartsTraits {
                ? 168
                : kOwn;
   }();
-  // For a residual ptxas takes more before sm_90; blocks of few threads find room for it.
+  // Before sm_90 ptxas takes more registers for a residual. A block of at most 128 threads has
+  // them.
   static constexpr int kRegistersBefore90 =
       PolicyT::Epilogue::kHasResidual && kRegisters == 128 && Mainloop::kThreads <= 128
           ? 160
@@ -168,6 +174,7 @@ inline constexpr arch::WgmmaType kWgmmaTypeOf =
     : std::is_same_v<Element, Float8E5m2>   ? arch::WgmmaType::kE5m2
                                             : arch::WgmmaType::kTf32;
 
+// The parts of which gemm::KernelOf makes a wgmma_sm90 kernel.
 template <class PolicyT>
 struct WgmmaGemmParts : PartsTraits {
   using Params = WgmmaGemmParams<PolicyT>;
@@ -185,7 +192,7 @@ struct WgmmaGemmParts : PartsTraits {
     static constexpr bool kColumnsMnMajor =
         !kKMajorB<PolicyT> && !kTransposed<PolicyT> && !kUpcastsB;
     static constexpr bool kTransforms = kTransposed<PolicyT> || kUpcastsA;
-    // Three warps transposed bytes more slowly than two, of which each has more on its way
+    // Three warps transposed bytes more slowly than two, each of which has more loads in flight
     // (docs/log/mixed_products.md).
     static constexpr int kTransformWarps = kUpcastsA ? 3 : kTransforms ? 2 : 1;
     static constexpr int kTransformRegisters = sizeof(typename PolicyT::Element) == 4 ? 40
@@ -203,7 +210,7 @@ struct WgmmaGemmParts : PartsTraits {
   using Pipeline = typename Mainloop::Pipeline;
   static constexpr TileShape kTile = PolicyT::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
-  // If Spec::kTransforms.
+  // The stage transform, which is used if Spec::kTransforms.
   using StageTransform = std::conditional_t<
       kUpcastsA, UpcastMatrix<Mainloop, LoadOf<PolicyT, true>, kTile.m * kTile.k / kUpcastLine>,
       TransposeMatrices<Mainloop, kElementBytes, !kKMajorA<PolicyT>, !kKMajorB<PolicyT>>>;
@@ -226,7 +233,8 @@ struct WgmmaGemmParts : PartsTraits {
   static_assert((kKMajorA<PolicyT> && kKMajorB<PolicyT>) || (kTile.k <= 256 && kTile.k % 8 == 0),
                 "weft: where operands are MN-major, config.threadblock.k of a wgmma_sm90 "
                 "GEMM is a multiple of 8, at most 256");
-  // Rows and columns across k that are upcast are counted in bytes.
+  // The rows (columns) of an MN-major operand that is upcast are counted in bytes, not elements,
+  // since two elements of 4 bits share a byte.
   static constexpr int kRowsOfA = kUpcastsA && !kKMajorA<PolicyT>
                                       ? Mainloop::kBlockM * kOperandBits<PolicyT, true> / 8
                                       : Mainloop::kBlockM;
@@ -248,8 +256,8 @@ struct WgmmaGemmParts : PartsTraits {
 template <class PolicyT>
   requires MatrixPolicy<PolicyT>
 struct KernelList<PolicyT> {
-  // 0: a line's k are a multiple of config.alignment.src bytes; 1: they are not, which matters
-  // where operands are K-major in accesses of several elements.
+  // Kernel 0 takes a k that is a multiple of config.alignment.src bytes. Kernel 1 takes a ragged k,
+  // which matters only where an operand is K-major and an access holds several elements.
   static constexpr int kCount = 2;
   static constexpr bool kKMajor = kKMajorA<PolicyT> || kKMajorB<PolicyT>;
   static constexpr bool kRaggedK = kKMajor &&

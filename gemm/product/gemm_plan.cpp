@@ -15,8 +15,10 @@ namespace {
 
 constexpr int kLine = TmaMatrixParams::kLineBytes;
 
-// `rows` of them to a tile, of `all`, and `loaded` to a copy where `lines`: k runs along memory, and lines
-// are `pitch` elements apart. `stride`: from one of `batch` matrices to the next, 0 if there is one for all.
+// How TMA loads the k tiles of a matrix with `all` rows of A (columns of B), `rows` to a tile.
+// lines: the matrix is K-major, and a copy loads `loaded` of a tile's rows. pitch: elements from
+// one row (of an MN-major matrix, one k) to the next; stride: from one of `batch` matrices to the
+// next, 0 if all products share one.
 TmaMatrix MakeMatrix(int rows, int loaded, int stage_k, std::int64_t all, std::int64_t k,
                      std::int64_t pitch, std::int64_t batch, std::int64_t stride, int element_bytes,
                      bool lines) {
@@ -40,39 +42,44 @@ TmaMatrix MakeMatrix(int rows, int loaded, int stage_k, std::int64_t all, std::i
   m.params.copy_bytes = static_cast<std::int32_t>(m.spec.Bytes());
   m.params.stage_k = stage_k;
   m.params.line = line;
-  // Products read all rows of a tile, also those behind the last box that nobody loads.
+  // Tensor cores read all rows of a tile, so that the stage needs room for those that TMA does not
+  // load.
   m.k_tile_bytes = m.params.copies * m.params.copy_bytes;
   if (lines) m.k_tile_bytes += (rows - loaded) * kLine;
   return m;
 }
 
+// The layout of a k tile in shared memory, for wgmma's descriptor. lines: it is K-major.
 arch::WgmmaLayout LayoutOfCopies(const TmaMatrix& m, bool lines) {
   return {.swizzle = arch::SwizzleSpan::k128,
           .leading = lines ? 16u : static_cast<std::uint32_t>(m.params.copy_bytes),
           .stride = 8 * kLine};
 }
 
-// Where step i, of 32 bytes of k, begins in a k tile.
+// Where step i, which multiplies 32 bytes of k, begins in a k tile, in units of 16 bytes.
 std::uint32_t StepOffset(const TmaMatrix& m, int i, int element_bytes, bool lines) {
   const int bytes = lines ? i / 4 * m.params.copy_bytes + i % 4 * 32  //
                           : i * (32 / element_bytes) * kLine;
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
-// From one row to the one `rows` further, a multiple of 64 where rows run along memory.
+// How far a row is from the one `rows` before it, in units of 16 bytes. rows: a multiple of 64
+// where the matrix is MN-major.
 std::uint32_t RowsOffset(const TmaMatrix& m, int rows, bool lines) {
   const int bytes = lines ? rows * kLine : rows / m.params.line * m.params.copy_bytes;
   return static_cast<std::uint32_t>(bytes / 16);
 }
 
-// Of a list all products have the same stages.
+// The rows of a tile that TMA loads. In a list it loads all of them, since the products share the
+// layout of the stages.
 int LoadedRowsOf(const GemmFacts& f, int rows, std::int64_t all) {
   return f.listed ? rows : static_cast<int>(LoadedRows(rows, all));
 }
 
-// Rows of A, or columns of B, that are upcast, counted in bytes, of k or else of rows. Threads read those of
-// the whole tile, so that all are loaded: `rows` of `all`. swizzled: for the tensor cores' warps, who upcast B's
-// (register_fragments.hpp); those that upcast A (upcast_matrix.hpp) take all bytes in order.
+// The same for a matrix that is upcast, whose elements of `bits` bits are loaded as bytes. Threads
+// read the whole tile, so that TMA loads all of its `rows`. swizzled: the lines are swizzled, as
+// for B, which the warps that multiply upcast in registers (register_fragments.hpp). The transform
+// warps that upcast A (upcast_matrix.hpp) read all bytes in order.
 TmaMatrix MakeUpcast(int rows, int stage_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
                      std::int64_t batch, std::int64_t stride, int bits, bool lines, bool swizzled) {
   const auto bytes = [&](std::int64_t elements) {
@@ -98,8 +105,8 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
   WgmmaGemmPlan g;
   GemmProblem p = problem;
   if (p.k == 0) {
-    // TMA loads nothing of an operand without elements, but wants one: at an address that is in memory
-    // there is a first one, and all behind it are zeros.
+    // A tensor map cannot describe an operand without elements. This one has a single element, at
+    // an address that exists, and everything behind it is loaded as zeros.
     p.m = p.n = p.k = p.batch = 1;
     p.lda = p.ldb = 16;
   }
@@ -113,15 +120,15 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
                   : MakeMatrix(tile.n, LoadedRowsOf(f, tile.n, p.n), tile.k, p.n, p.k, p.ldb,
                                p.batch, p.stride_b, element_bytes, f.b.k_major);
 
-  // What A has been upcast to lies behind it.
+  // Where A is upcast a stage has the narrow A first and the upcast A behind it.
   const std::int32_t narrow = f.a.loads ? g.a.k_tile_bytes : 0;
-  g.ring.b_offset = narrow + rows.k_tile_bytes;  // of whole lines of 8 rows: a multiple of 1024
+  g.ring.b_offset = narrow + rows.k_tile_bytes;  // whole groups of 8 rows: a multiple of 1024
   g.ring.stage_bytes = g.ring.b_stride = g.ring.b_offset + g.b.k_tile_bytes;
   g.ring.stages = static_cast<std::int32_t>(std::min(f.wgmma.stage_bytes / g.ring.stage_bytes,
                                                      std::int64_t{MbarRingParams::kMostStages}));
   g.ring.ShareCopies(g.a.params.copies, f.wgmma.row_threads);
 
-  // As the tensor cores find them.
+  // Whether the tensor cores find the operands K-major, as they do after a transpose.
   const bool k_major_a = f.a.k_major || f.wgmma.transposes,
              k_major_b = f.b.k_major || f.wgmma.transposes;
   WgmmaPlan& plan = g.plan;
@@ -140,7 +147,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, k_major_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, k_major_b);
   }
-  if (problem.k == 0) {  // a product of zeros
+  if (problem.k == 0) {  // one step, which multiplies zeros behind the single element
     plan.last_steps = 1;
     plan.step_a[0] = plan.step_a[1], plan.step_b[0] = plan.step_b[1];
   }
@@ -150,9 +157,9 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
 PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
-  // Sums of no products are those of a k tile of zeros.
+  // A product with k = 0 multiplies one k tile of zeros.
   const std::int64_t k = std::max(p.k, std::int64_t{1});
-  const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of a product
+  const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of one product
   const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
   const auto matrices = [&](std::int64_t stride) { return stride > 0 ? double(p.batch) : 1.0; };
   counts.batches = p.batch;
@@ -182,7 +189,8 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
   const std::int64_t rows =
       f.grouped ? GroupGrid<TileGrid>::Rows(checked->m, checked->batch, f.config.threadblock.m)
                 : plan.counts.tiles_m;
-  // An extent or two of 31 bits, and a batch: in double, so that nothing overflows.
+  // The number of tiles is a product of up to three 31-bit numbers, which does not overflow a
+  // double.
   if (const double tiles = double(products) * rows * plan.counts.tiles_n; tiles > kMostBlocks) {
     return absl::OutOfRangeError(absl::StrFormat(
         "gemm: blocks=%.0f exceeds %d; use a larger threadblock tile", tiles, kMostBlocks));
@@ -222,7 +230,7 @@ PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
     list.bytes += p.bytes;
   }
   list.tiles_n = 1;
-  list.wgmma.last_steps = list.wgmma.steps;  // past the end of a k are zeros
+  list.wgmma.last_steps = list.wgmma.steps;  // a list multiplies the zeros past the end of k, too
   if (k_tiles > 0.0) {
     list.k_tiles = static_cast<std::int32_t>(std::ceil(k_tiles / double(list.tiles_m)));
     list.useful = useful / k_tiles;
@@ -240,7 +248,8 @@ absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const Gem
 }
 
 std::int32_t BandOf(const TileShape& tile) {
-  // Blocks that run at the same time load fewest rows where as many are A's as B's.
+  // The blocks that run at the same time (132 on an H200) load the fewest bytes if together they
+  // cover as many rows of A as columns of B.
   constexpr double kBlocks = 132.0;
   const double rows = std::sqrt(kBlocks * tile.n / tile.m);
   return std::max(1, static_cast<std::int32_t>(rows));

@@ -1,5 +1,5 @@
-// From a matrix product to what its kernels are launched with: every check that needs no pointer, how
-// the work is cut into blocks, and what TMA loads for wgmma_sm90.
+// From a matrix product to what its kernels are launched with. The plan makes every check that
+// needs no pointer, cuts the work into blocks, and says what TMA loads for wgmma_sm90.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@
 
 namespace weft::gemm {
 
-// Of one operand: its map, but for the address, and its parameters, but for the map.
+// What TMA loads of one operand: the tensor map's specification without the address, and the
+// operand's parameters without the map.
 struct TmaMatrix {
   arch::TensorMapSpec spec;
   MatrixCopies params;
-  std::int32_t k_tile_bytes = 0;  // in shared memory
+  std::int32_t k_tile_bytes = 0;  // of a k tile in shared memory
 };
 
-// Of a kernel of wgmma_sm90.
+// The wgmma_sm90 part of a plan.
 struct WgmmaGemmPlan {
   TmaMatrix a, b;
   MbarRingParams ring;
@@ -31,33 +32,34 @@ struct WgmmaGemmPlan {
 // A product that passed every check for one policy.
 struct GemmPlan {
   GemmProblem problem;  // with its leading dimensions and strides
-  PlanCounts counts;    // of Grouped: as if all groups had the same number of rows
-  // What a scheduler is made of: rows of tiles of a product, those of all groups together with Grouped;
-  // and how many tiles there are, which is as many blocks as are started at most.
+  PlanCounts counts;    // for Grouped as if all groups had the same number of rows
+  // What the scheduler needs. tile_rows: the rows of tiles of a product, for Grouped of all groups
+  // together. tiles: all tiles, for each of which at most one block or cluster starts.
   std::int32_t tile_rows = 0, tiles = 0;
   WgmmaGemmPlan tma;  // wgmma_sm90
 };
 
-// As CheckGemmProblem; OutOfRange for more than 2^31 - 1 blocks.
+// The plan of a problem. Its errors are those of CheckGemmProblem; OutOfRange for more than 2^31 -
+// 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFacts& facts);
 
-// The counts of a list of products as those of one: the tiles of all, with as many k tiles as these have
-// on average.
+// The counts of a list of products as if it were one product with the tiles of all, each of which
+// has as many k tiles as the tiles have on average.
 PlanCounts CountsOfList(const std::vector<PlanCounts>& products);
 
-// Rows of tiles that BandedTileGrid goes through together.
+// The height of BandedTileGrid's bands: the rows of tiles whose tiles blocks take together.
 std::int32_t BandOf(const TileShape& tile);
 
 // One line for people: tile, grid, shared memory, layouts.
 std::string DescribeGemm(const GemmPlan& plan, const GemmFacts& facts);
 
-// What Dispatch (gemm/choose/choice.hpp) asks of products: plans, which need no kernel.
+// How Dispatch (gemm/choose/choice.hpp) gets the plans of matrix products, which need no kernel.
 struct GemmPlanner {
   using Problem = GemmProblem;
   using Facts = GemmFacts;
   using Plan = GemmPlan;
   static const TileFacts& TileOf(const Facts& facts) { return facts; }
-  // As Gemm::Create. device: null for the CPU.
+  // Checks and errors are those of Gemm::Create. device: null for the CPU.
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
                                    const arch::DeviceLimits* device);
   static std::string Describe(const Plan& plan, const Facts& facts) {

@@ -1,6 +1,7 @@
-// The auxiliary outputs of a staged store (staged_store.hpp): what an epilogue writes of the values on their way to
-// the output. Each of these parts sees the four values that a thread has of two channels of two pixels, v % 2 being
-// the channel and v / 2 the pixel.
+// The auxiliary outputs of a staged store (staged_store.hpp): what an epilogue writes besides dst.
+// Each variant below is called for the four values that a thread has of two channels of two pixels:
+// value v is of channel v % 2 and pixel v / 2. Begin is called once for the four, See for each
+// value, and SeeNothing for a value outside the output, for which the epilogue is not evaluated.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// There are none.
+// For an epilogue without auxiliary outputs.
 template <class T>
 struct NoAuxiliary {
   static constexpr bool kNeedsPixel = false;
@@ -29,7 +30,8 @@ struct NoAuxiliary {
                                      const Channels&, Range&) {}
 };
 
-// Where the two pixels begin in the destination, in elements; negative if there is no such pixel.
+// Where two neighbouring pixels begin in the destination, in elements; negative: the pixel is
+// outside.
 struct alignas(16) PairPlaces {
   std::int64_t begin[2];
 };
@@ -39,7 +41,8 @@ WEFT_DEVICE PairPlaces LoadPairPlaces(arch::Thread t, const Shared& shared, int 
       &shared.offset[T::Map::Group(t)][T::Pixels::PixelOf(t, i)]));
 }
 
-// Copies of 16 bits beside bytes, which go through shared memory of their own (staged_halves.hpp).
+// For 16-bit copies beside outputs of one byte: they are stored through shared memory of their own
+// (staged_halves.hpp), so that See only keeps them.
 template <class T>
 struct StagedCopies {
   static constexpr bool kNeedsPixel = false;
@@ -68,8 +71,8 @@ struct StagedCopies {
                                      const Channels&, Range&) {}
 };
 
-// Written by each thread by itself, to where the output goes or to a copy that is laid out as it is: of a pixel they
-// need only where it begins.
+// For auxiliary outputs that each thread stores by itself, in the output's layout or without a
+// layout (ranges). Of a pixel they need only where it begins, which is in shared memory already.
 template <class T>
 struct PlacedAuxiliary {
   static constexpr bool kNeedsPixel = false;
@@ -93,14 +96,16 @@ struct PlacedAuxiliary {
                                      const Channels&, Range&) {}
 };
 
-// Written by each thread by itself, elsewhere than the output goes, or of values that depend on the pixel.
+// For auxiliary outputs that each thread stores by itself, in another layout than the output's, or
+// whose values depend on the pixel's coordinates.
 template <class T>
 struct PixelAuxiliary {
   static constexpr bool kNeedsPixel = true;
   struct Pair {};
   template <class Shared>
   WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared&, int, std::int32_t& first_m) {
-    // Or the places of all pixels would be kept from one block of columns to the next.
+    // The compiler must not know first_m: it would keep the places of all pixels in registers from
+    // one block of columns to the next.
     std::int32_t unknown[1] = {first_m};
     t.KeepInPlace(unknown);
     first_m = unknown[0];
@@ -114,7 +119,7 @@ struct PixelAuxiliary {
     T::Math::See(p, in, at, 0, seen);
     T::Math::WriteSeen(t, p, pixel, pixel.inside, c, seen, range);
   }
-  // Of a pixel that is none, or past the last channel.
+  // For a pixel outside the output, or a channel past the last.
   template <class Output, class Channels, class Range>
   WEFT_DEVICE static void SeeNothing(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                      const Channels& c, Range& range) {
@@ -122,7 +127,7 @@ struct PixelAuxiliary {
   }
 };
 
-// Which of them a StagedTile's policy takes.
+// Chooses the variant for the policy of StagedTile T.
 template <class T>
 struct AuxiliaryOf {
   using Math = typename T::Math;

@@ -1,5 +1,6 @@
-// A chunk of 16 channels of one pixel in a staged tile (staged_store.hpp): whose it is, where it lies,
-// and in which order it has its channels.
+// A chunk is 16 bytes of a staged tile (staged_store.hpp), 16 channels of one pixel. This file says
+// which pixel and channels a chunk has, where it lies in shared memory, and in which order its
+// bytes are.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,9 @@
 
 namespace weft::gemm {
 
-// Whether the copies of PolicyT's epilogue go through shared memory (staged_halves.hpp): those of 16 bits beside
-// bytes, which lie as the output does, unless the columns are such that a thread's two channels are neighbours.
+// Whether the Copy stage of PolicyT's epilogue is stored through shared memory (staged_halves.hpp):
+// 16-bit copies in the output's layout, beside outputs of one byte. With ColumnOrder::kPaired it is
+// not: a thread's two channels are neighbours there.
 template <class PolicyT, ColumnOrder kOrder>
 inline constexpr bool kStagesCopy = [] {
   using Epilogue = typename PolicyT::Epilogue;
@@ -25,26 +27,26 @@ inline constexpr bool kStagesCopy = [] {
     return false;
   }
 }();
-// Whether outputs go that way. Where it is true but pixels lie side by side in memory, they do not.
+// Whether 16-bit outputs may be stored that way; they are not where neighbouring pixels are
+// adjacent in memory (kChannelRun == 1, see wgmma_store.hpp).
 template <class PolicyT, ColumnOrder kOrder>
 inline constexpr bool kStagesHalves =
     sizeof(typename PolicyT::Epilogue::Output) == 2 && kOrder != ColumnOrder::kPaired;
-inline constexpr int kStagedHalfBytes = 4 * 1024;  // for either, of a warpgroup
+inline constexpr int kStagedHalfBytes = 4 * 1024;  // shared memory per warpgroup, for either
 
 inline namespace WEFT_BACKEND {
 
-// The pixels that a warpgroup's rows hold: one each, or with config.packed_rows two, whose channels
-// are the first and the second half of a row's columns. In shared memory all rows' first pixels come
-// first.
-// Mma: a WgmmaSm90Mainloop.
+// The pixels of a warpgroup's rows: one to a row, or with config.packed_rows two, whose channels
+// are the first and the second half of the row's columns. Shared memory has the first pixels of all
+// rows, then the second ones. Mma: a WgmmaSm90Mainloop.
 template <class Mma>
 struct StagedPixels {
   using Map = typename Mma::Map;
   static constexpr int kPackedRows = Mma::kPackedRows, kRows = Mma::kOwnN,
                        kCount = kPackedRows * kRows;
-  static constexpr int kChunks = 4 * Mma::kBlocks / kPackedRows;  // of a pixel
+  static constexpr int kChunks = 4 * Mma::kBlocks / kPackedRows;  // chunks of a pixel
 
-  // A row's chunk: its first channel, and the pixel that has it of row 0.
+  // The first channel of a row's chunk, and the pixel of row 0 that this chunk belongs to.
   WEFT_DEVICE static int ChannelOf(int chunk) {
     if constexpr (kPackedRows > 1) chunk %= kChunks;
     return 16 * chunk;
@@ -56,7 +58,8 @@ struct StagedPixels {
       return chunk / kChunks * kRows;
     }
   }
-  // A pixel's number in the tile, where a row's two are neighbours, as Mma::Map counts.
+  // The number that Mma::Map gives a pixel of the tile: there the two pixels of a row are
+  // neighbours.
   WEFT_DEVICE static int NumberOf(arch::Thread t, int pixel) {
     if constexpr (kPackedRows == 1) {
       return Map::FirstPixel(t) + pixel;
@@ -64,13 +67,13 @@ struct StagedPixels {
       return Map::FirstPixel(t) + pixel % kRows * kPackedRows + pixel / kRows;
     }
   }
-  // The i-th of a thread's sums.
+  // The pixel of the i-th row of a thread's accumulators.
   WEFT_DEVICE static int PixelOf(arch::Thread t, int i) {
     return Map::PackedRow(t) * kRows + Map::Row(t, i);
   }
 };
 
-// kChunks: of a row, of a warpgroup. kOrder: the mainloop's.
+// kChunks: the chunks of a warpgroup's row. kOrder: the mainloop's order of columns.
 template <int kChunks, ColumnOrder kOrder>
 struct StagedChunks {
   static constexpr bool kPermuted = kOrder == ColumnOrder::kPermuted;
@@ -79,32 +82,33 @@ struct StagedChunks {
     std::uint32_t word[4];
   };
 
-  // Chunks change places so that those of 8 rows lie in different banks, and pairs of 4 rows too: by
-  // the row's bits in reverse.
+  // The number of the 16-byte place of a row's chunk. A swizzle, by the row's bits in reverse, puts
+  // the chunks of 8 rows into different banks, and pairs of chunks of 4 rows too.
   WEFT_DEVICE static int Place(int row, int chunk) {
     constexpr bool kWholeLines = kChunks % 8 == 0;  // a row's chunks fill lines of 128 bytes
     const int bits = (row & 2) | (row >> 2 & 1);
     return row * kChunks + (chunk ^ (kWholeLines ? (row & 1) << 2 | bits : bits));
   }
 
-  // Selectors of BytePermute. Bytes 2i of a chunk are column i of its first eight, 2i + 1 of its last
-  // eight; order[0] picks four channels of the former, order[1] of the latter.
-  // Not called where chunks are in order.
+  // BytePermute selectors that put a chunk's channels in order. Byte 2i of a chunk is column i of
+  // its first eight columns, byte 2i + 1 that of its last eight; order[0] picks four channels of
+  // the former and order[1] of the latter. Not for kInOrder.
   WEFT_DEVICE static void InOrder(int chunk, std::uint32_t (&order)[2]) {
     order[0] = 0x6420, order[1] = 0x7531;
-    if constexpr (kPermuted) {  // column i of eights number e holds channel i ^ e % 4
+    if constexpr (kPermuted) {  // column i of the e-th eight columns holds channel i ^ e % 4
       order[0] = chunk % 2 == 0 ? 0x6420 : 0x2064;
       order[1] = chunk % 2 == 0 ? 0x5713 : 0x1357;
     }
   }
-  // Of byte b of a chunk, as InOrder reads them.
+  // The channel, 0 to 15, that byte b of a chunk holds.
   WEFT_DEVICE static int ChannelOf(int chunk, int b) {
     if constexpr (kInOrder) return b;
     const int eight = b & 1;
     return 8 * eight + ((b >> 1) ^ (kPermuted ? (2 * chunk + eight) % 4 : 0));
   }
 
-  // A chunk of a residual as fragments want it. Where chunks are in order it is that already.
+  // Rearranges a residual's chunk, whose channels are in order, to the order in which ldmatrix
+  // hands them to the accumulators. Not for kInOrder, where the two are the same.
   WEFT_DEVICE static void ToFragments(arch::Thread t, int chunk, Chunk& c) {
     std::uint32_t first = 0x5140, second = 0x7362;
     if constexpr (kPermuted) {
@@ -118,7 +122,7 @@ struct StagedChunks {
     c.word[3] = t.BytePermute(from.word[1], from.word[3], second);
   }
 
-  // Of the first `count` bytes of a chunk; those after it are zeros.
+  // A mask that keeps the first `count` bytes of a chunk and clears the others.
   WEFT_DEVICE static Chunk Mask(std::int32_t count) {
     Chunk mask;
     WEFT_UNROLL

@@ -1,8 +1,10 @@
-// Values of 16 bits of a warpgroup product to global memory (staged_store.hpp), outputs and copies: whole chunks
-// of 8 channels, where each thread by itself would write single ones.
+// Stores the 16-bit outputs or copies of a wgmma product (staged_store.hpp) in chunks of 8
+// channels; the accumulators of a thread are of single channels, which it could only store one by
+// one.
 //
-// A warp takes 16 channels of up to 32 pixels at a time through shared memory of its own: stmatrix makes a
-// pixel's channels neighbours there, and every lane stores chunks of 16 bytes.
+// Each warp takes 16 channels of up to 32 pixels at a time through shared memory of its own:
+// stmatrix makes the channels of a pixel neighbours there, and every lane then stores chunks of 16
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Layout, Element: of the tensor. kRun: channels of one store, at most 8. Mma: the WgmmaSm90Mainloop.
+// Layout and Element are those of the tensor that is written. kRun: channels of one store, at most
+// 8. Mma: the WgmmaSm90Mainloop.
 template <class Layout, class Element, int kRun, class Mma>
 struct StagedHalves {
   static_assert(sizeof(Element) == 2 && 8 % kRun == 0 && Mma::kOrder != ColumnOrder::kPaired);
@@ -25,11 +28,11 @@ struct StagedHalves {
   using Chunk = typename Chunks::Chunk;
   static constexpr int kPixels = 32, kPixelBytes = 32;
   struct Shared {
-    alignas(128) std::uint8_t byte[Mma::kGroups][4][kPixels * kPixelBytes];  // of each warp
+    alignas(128) std::uint8_t byte[Mma::kGroups][4][kPixels * kPixelBytes];  // [group][warp]
   };
   static_assert(sizeof(Shared) == Mma::kGroups * kStagedHalfBytes);
 
-  // A thread's values of a channel of two pixels, as stmatrix takes them.
+  // Packs a thread's values of one channel of two pixels into a word of stmatrix.
   WEFT_DEVICE static std::uint32_t Pack(Element first, Element second) {
     const Element pair[2] = {first, second};
     std::uint32_t word;
@@ -37,9 +40,10 @@ struct StagedHalves {
     return word;
   }
 
-  // By a warp of the group: chunk number `chunk` of 8 kMatrices rows of it, whose pixels begin at offsets[0], ...
-  // in `tensor`; words: of the chunk's first and last eight channels. k: its first channel; from `end` on
-  // they are zeros, and from padded_end on there are none.
+  // A warp of the warpgroup stores chunk number `chunk` of 8 kMatrices of its rows. Their pixels
+  // begin at offsets[0], offsets[1], ... of `tensor`, in elements; words[0] has the chunk's first
+  // eight channels and words[1] its last. k: the chunk's first channel. Channels from `end` on are
+  // stored as zeros, those from padded_end on not at all.
   template <int kMatrices>
   WEFT_DEVICE static void Write(arch::Thread t, Shared& shared, Element* tensor,
                                 const TensorExtents& extents, const std::int64_t* offsets,
@@ -47,7 +51,7 @@ struct StagedHalves {
                                 std::int32_t padded_end,
                                 const std::uint32_t (&words)[2][kMatrices]) {
     auto& staged = shared.byte[Mma::Map::Group(t)][t.warp() % 4];
-    t.SyncWarp();  // what was here has been read
+    t.SyncWarp();  // all lanes have read the previous contents
     const int own = t.lane() % (8 * kMatrices);
     WEFT_UNROLL
     for (int half = 0; half < 2; ++half) {
@@ -56,7 +60,7 @@ struct StagedHalves {
     t.SyncWarp();
     const int half = t.lane() % 2;
     k += 8 * half;
-    const Chunk keep = Chunks::Mask(2 * (end - k));  // of bytes
+    const Chunk keep = Chunks::Mask(2 * (end - k));  // bytes
     WEFT_UNROLL
     for (int i = 0; i < 8 * kMatrices; i += 16) {
       const int row = i + t.lane() / 2;
@@ -83,11 +87,11 @@ struct StagedHalves {
     unsigned char byte[2 * kRun];
   };
 
-  // Of half a row: those of 8 rows lie in different banks.
+  // Where half a row, 8 channels, lies: the halves of 8 rows are in different banks.
   WEFT_DEVICE static int Place(int row, int half) {
     return row * kPixelBytes + (half ^ (row >> 2 & 1)) * 16;
   }
-  // Position i holds channel i ^ m.
+  // Puts 8 channels in order, of which position i holds channel i ^ m.
   WEFT_DEVICE static void InOrder(arch::Thread t, int m, Chunk& v) {
     const std::uint32_t order = (m & 1) != 0 ? 0x1032u : 0x3210u;
     const Chunk from = v;

@@ -1,5 +1,5 @@
-// From accumulators to outputs in a staged store (staged_store.hpp), for the four that a thread has of two channels of
-// two pixels: what one word of stmatrix holds.
+// The conversion of accumulators to outputs in a staged store (staged_store.hpp), for the four that
+// a thread has of two channels of two neighbouring pixels: they make one word of stmatrix.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile. Residual, Auxiliary: how it comes by the residual (staged_residual.hpp), and what it writes beside the
-// output (staged_auxiliary.hpp). Halves: a StagedHalves, or void. kCopies: that is for copies.
+// T: a StagedTile. Residual: how residuals are loaded (staged_residual.hpp). Auxiliary: the
+// auxiliary outputs (staged_auxiliary.hpp). Halves: the StagedHalves of 16-bit values, or void if
+// there are none. kCopies: these values are copies, not outputs.
 template <class T, class Residual, class Auxiliary, class Halves, bool kCopies>
 struct StagedPair {
   using Math = typename T::Math;
@@ -23,9 +24,10 @@ struct StagedPair {
   static constexpr bool kLooks =
       Residual::kNeedsPixel || Auxiliary::kNeedsPixel || Epilogue::kNeedsCoordinate;
 
-  // Two channels of pixel i and of the next, of column block x: {A, B, A', B'}. residual: likewise, if it is staged.
-  // edge: whether any of the warp's eight pixels is at the border. half: where values of 16 bits are staged, the
-  // pixels' two of either channel.
+  // Converts channels A and B, of column block x, of pixels i and i + 1, and returns the outputs as
+  // bytes {A, B, A', B'} of a word. residual: a staged residual in the same order. edge: whether
+  // any of the warp's eight pixels is at the border. half[e]: where 16-bit values are staged, those
+  // of channel e of both pixels.
   template <bool kShift, class Shared, class Tile>
   WEFT_DEVICE static std::uint32_t Pack(arch::Thread t, const Shared& shared, const Output& p,
                                         const Tile& tile, std::int32_t first_m, int i, int x,
@@ -87,7 +89,7 @@ struct StagedPair {
       WEFT_UNROLL
       for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
       if constexpr (Math::kEdges) {
-        if (edge) {  // the same for the warp
+        if (edge) {  // uniform in the warp
           terms = t.LoadShared(pair);
           WEFT_UNROLL
           for (int v = 0; v < 4; ++v) {
@@ -116,7 +118,7 @@ struct StagedPair {
     }
   }
 
-  // The four outputs as bytes of a word.
+  // The four outputs as the bytes of a word.
   WEFT_DEVICE static std::uint32_t Word(arch::Thread t, float (&values)[4],
                                         const Element (&outputs)[4]) {
     std::uint32_t word = 0;

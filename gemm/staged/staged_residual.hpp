@@ -1,5 +1,6 @@
-// How a staged store (staged_store.hpp) comes by the residual of a thread's outputs: bytes whose channels lie side by
-// side take the way of the outputs back, as chunks in shared memory; others are loaded where they are used.
+// How a staged store (staged_store.hpp) loads the residual of a thread's outputs. A residual of
+// bytes in runs of 4 adjacent channels or more takes the way of the outputs backwards, through
+// chunks in shared memory; every other residual is loaded from global memory where it is used.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// There is none.
+// For an epilogue without a residual.
 template <class T>
 struct NoResidual {
   static constexpr bool kStaged = false;
@@ -23,7 +24,7 @@ struct NoResidual {
   }
 };
 
-// Every thread loads what belongs to its accumulators.
+// Every thread loads the residuals of its own accumulators, one by one.
 template <class T>
 struct LoadedResidual {
   static constexpr bool kStaged = false;
@@ -35,7 +36,8 @@ struct LoadedResidual {
   }
 };
 
-// Layout: the residual's. kRun: its channels that one asynchronous copy loads, at least 4.
+// The residual is loaded by cp.async to shared memory and read by ldmatrix. Layout: the residual's.
+// kRun: the channels (bytes) of one cp.async, at least 4.
 template <class T, class Layout, int kRun>
 struct StagedResidual {
   static constexpr bool kStaged = true;
@@ -43,7 +45,8 @@ struct StagedResidual {
   using Chunks = typename T::Chunks;
   using Pixels = typename T::Pixels;
 
-  // Before a tile's products, while its operands are on their way: starts to copy the chunks of this thread's share.
+  // Starts the cp.async copies of this thread's share of the chunks. It is called before the
+  // mainloop of a tile, while the operands are being loaded.
   template <class Shared, class Output, class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
@@ -70,8 +73,8 @@ struct StagedResidual {
     t.CpAsyncCommit();
   }
 
-  // Behind the products: the chunks are there, in the order in which ldmatrix hands them out, but other threads' only
-  // behind a barrier.
+  // Called after the mainloop: waits for this thread's copies and puts their channels in the order
+  // in which ldmatrix hands them out. The chunks of other threads may be read only after a barrier.
   template <class Shared>
   WEFT_DEVICE static void Await(arch::Thread t, Shared& shared) {
     auto& staged = shared.chunk[T::Map::Group(t)];
@@ -88,7 +91,7 @@ struct StagedResidual {
     }
   }
 
-  // staged: of a thread's two channels of two pixels, as ldmatrix has handed them out. v: which of the four.
+  // The residual of value v of four. staged: the word of two channels of two pixels from ldmatrix.
   template <class Output, class Channels>
   WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
                               const Channels&, std::uint32_t staged, int v) {
@@ -96,12 +99,12 @@ struct StagedResidual {
   }
 };
 
-// Which of them a StagedTile's policy takes.
+// Chooses the variant for the policy of StagedTile T.
 template <class T>
 struct ResidualOf {
   using Epilogue = typename T::Epilogue;
   using Layout = typename Epilogue::template ResidualLayout<typename T::Dst>;
-  // Channels of one access.
+  // Adjacent channels that one access may load.
   static constexpr int kRun = [] {
     constexpr int kOwn = Layout::kChannelRun;
     if (kOwn == 0) return T::Dst::kChannelRun == 0 ? T::kRun : 1;

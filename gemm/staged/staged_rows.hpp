@@ -1,6 +1,6 @@
-// What a staged store (staged_store.hpp) keeps of a tile's pixels in shared memory, worked out by neighbouring threads
-// for neighbouring pixels while products run: where a pixel begins in the destination, its image, and what zero points
-// need to know of it.
+// What a staged store (staged_store.hpp) keeps of a tile's pixels in shared memory: where each
+// begins in the destination, its image, and what the corrections for zero points need to know of
+// it. The threads of a warpgroup work it out, one pixel each, while wgmma multiplies.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile. Halves: the StagedHalves that values of 16 bits go through, or void.
+// T: a StagedTile. Halves: the StagedHalves through which 16-bit values are stored, or void.
 template <class T, class Halves>
 struct StagedRows {
   using Math = typename T::Math;
@@ -20,12 +20,12 @@ struct StagedRows {
   static constexpr int kGroups = T::Mma::kGroups;
 
   struct Places {
-    // Where the pixel begins in the destination, in elements; negative if it is none.
+    // Where each pixel begins in the destination, in elements; negative: it is outside the output.
     alignas(16) std::int64_t offset[kGroups][T::kPixels];
   };
-  struct BytesAndPlaces {  // no base: its tail would then hold what is derived, and lie elsewhere
+  struct BytesAndPlaces {  // no base class: derived members could be laid out in its tail padding
     alignas(128) std::uint8_t chunk[kGroups][T::kRows * T::kChunks][16];
-    alignas(16) std::int64_t offset[kGroups][T::kPixels];  // as above
+    alignas(16) std::int64_t offset[kGroups][T::kPixels];  // as in Places
   };
   using Plain = std::conditional_t<T::kBytes, BytesAndPlaces, Places>;
   struct WithTerms : Plain {
@@ -33,7 +33,7 @@ struct StagedRows {
   };
   using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
   struct WithImages : WithoutSums {
-    std::int32_t image[kGroups][T::kPixels];  // of the pixel; negative if it is none
+    std::int32_t image[kGroups][T::kPixels];  // each pixel's image; negative: it is outside
   };
   using WithoutHalves = std::conditional_t<T::Epilogue::kHasSums, WithImages, WithoutSums>;
   template <class Base, class HalvesT>
@@ -44,7 +44,7 @@ struct StagedRows {
   struct WithHalves<Base, void> : Base {};
   using Shared = WithHalves<WithoutHalves, Halves>;
 
-  // By all threads of a warpgroup.
+  // All 128 threads of a warpgroup call it, each for every 128th pixel.
   template <class Output, class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m) {

@@ -1,18 +1,18 @@
-// The second half of an epilogue for warpgroup products whose outputs are bytes or of 16 bits: through shared
-// memory, since a thread holds single channels of pairs of pixels there. Those of 16 bits a warp's at a time
-// (staged_halves.hpp); bytes a tile's:
+// The second half of an epilogue for wgmma products with outputs of 8 or 16 bits. A thread holds
+// single channels of pairs of pixels there, so outputs go to global memory through shared memory:
+// those of 16 bits in pieces of one warp (staged_halves.hpp), bytes a whole tile at a time, as
+// follows.
 //
-// A staged tile is a matrix of 16-byte chunks, pixels by chunks of 16 channels. stmatrix writes
-// them: a chunk holds column 0 and 8 of its sixteen, then 1 and 9, and so on, as two channels of a
-// pixel make one of its 16-bit elements. Who reads a chunk puts the channels in order, unless the columns
-// are such that they are (ColumnOrder::kPaired), and stores them, neighbouring threads neighbouring bytes of
-// the destination. A residual of bytes takes the
-// way back: asynchronous copies load its chunks while the mainloop multiplies, and ldmatrix hands
-// them out.
+// A staged tile is a matrix of 16-byte chunks, pixels by chunks of 16 channels. stmatrix writes the
+// chunks: two channels of a pixel make one of its 16-bit elements, so that a chunk holds columns 0
+// and 8 of its sixteen, then 1 and 9, and so on. The thread that reads a chunk puts the channels in
+// order, unless they are already (ColumnOrder::kPaired), and stores them; neighbouring threads
+// store neighbouring bytes of the destination. A residual of bytes takes the opposite way: cp.async
+// loads its chunks while the mainloop multiplies, and ldmatrix hands them to the threads.
 //
-// The parts: what is kept of the tile's pixels (staged_rows.hpp), how the residual comes (staged_residual.hpp), from
-// accumulators to outputs (staged_pair.hpp), auxiliary outputs them (staged_auxiliary.hpp), and the way of bytes to
-// global memory (staged_write.hpp).
+// The parts are: what is kept of the tile's pixels (staged_rows.hpp), the residual
+// (staged_residual.hpp), the conversion of accumulators (staged_pair.hpp), auxiliary outputs
+// (staged_auxiliary.hpp), and the stores of bytes to global memory (staged_write.hpp).
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue (with outputs of one or two bytes), config. Output: an OutputParams. Mma: the
-// WgmmaSm90Mainloop.
+// PolicyT has DstLayout, Epilogue (with outputs of one or two bytes) and config. Output is an
+// OutputParams, Mma the WgmmaSm90Mainloop.
 template <class PolicyT, class Output, class Mma>
 class StagedStore : public EpilogueTraits {
   using Stage = StagedTile<PolicyT, Output, Mma>;
@@ -49,10 +49,11 @@ class StagedStore : public EpilogueTraits {
 
   using Residual = typename ResidualOf<Stage>::type;
   using Auxiliary = typename AuxiliaryOf<Stage>::type;
-  // Values of 16 bits: copies beside bytes, or the outputs.
+  // Whether 16-bit values are staged: copies beside outputs of one byte (kCopies), or the outputs.
   static constexpr bool kCopies = AuxiliaryOf<Stage>::kCopies;
   static constexpr bool kHalves = kCopies || !kBytes;
-  // Channels of one store of them: of a copy as many as of the output's, whose alignment in elements it has.
+  // Channels of one store of 16-bit values: of a copy as many as of the output, as it is aligned to
+  // as many elements.
   static constexpr int kHalvesOfRun = kCopies ? Stage::kRun : Stage::kRun / 2;
   using Halves = typename decltype([] {
     constexpr int kMost = kHalvesOfRun < 8 ? kHalvesOfRun : 8;
@@ -71,29 +72,32 @@ class StagedStore : public EpilogueTraits {
  public:
   static constexpr bool kStaged = true, kDependent = true;
   using Shared = typename Rows::Shared;
-  // What a thread keeps from one tile to the next.
+  // What a thread keeps from one tile to the next: the values of its channels, which are loaded
+  // again only when the channels change.
   struct Kept {
-    // Whose channels these are: a group's columns reach past its last channel only where the
-    // destination has zero channels there, fewer than a tile, so that no two groups share it.
+    // These identify the channels; where the tile's channels end need not be compared. A channel
+    // group's columns reach past its last channel only where the destination has zero channels
+    // there, fewer than a tile, so that no two groups share a first_k.
     std::int32_t first_k = -1, values = 0;
     typename Math::Channels channels[Map::kGroups];
   };
 
-  // Before the tile's products, while their operands are on their way: starts to load its residual.
+  // Starts to load the tile's residual. It is called before the mainloop, while operands are
+  // loaded.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
     if constexpr (Residual::kStaged) {
-      Sync(t);  // the chunks take the place of the last tile's
+      Sync(t);  // all threads have read the last tile's chunks, which are overwritten now
       Residual::Begin(t, shared, p, tile, first_m, first_n);
     }
   }
 
-  // While products run: works out what does not depend on the accumulators.
+  // Works out what does not depend on the accumulators. It is called while the mainloop multiplies.
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m, std::int32_t first_n, Kept& kept) {
-    if constexpr (!Residual::kStaged) Sync(t);  // the last tile is stored
+    if constexpr (!Residual::kStaged) Sync(t);  // all threads have stored the last tile
     Rows::Prepare(t, shared, p, tile, first_m);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
     const std::int32_t values = p.rows.ValueOffset(tile);
@@ -108,7 +112,8 @@ class StagedStore : public EpilogueTraits {
     }
   }
 
-  // As DirectStore::Run; by all threads of the warpgroups that multiply.
+  // Stores the outputs of a tile, as DirectStore::Run does; all threads of the consumer warpgroups
+  // call it.
   template <class Tile>
   WEFT_DEVICE static void Run(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                               std::int32_t first_m, std::int32_t first_n, Kept& kept,
@@ -117,15 +122,15 @@ class StagedStore : public EpilogueTraits {
     const std::int32_t padded_end = end == p.k ? p.padded_k : end;
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
     if constexpr (Residual::kStaged) Residual::Await(t, shared);
-    // Behind this the residual is there, and so is what Prepare has found of the pixels, if anybody reads it before
-    // the outputs are staged.
+    // After this barrier the warpgroup's residual may be read, and what Prepare has stored of the
+    // pixels. Without either need, the barrier after the outputs are staged is enough.
     if constexpr (Residual::kStaged || Math::kTerms || AuxiliaryOf<Stage>::kPlaced || !kBytes)
       Sync(t);
     typename Math::Range ranges[Map::kGroups];
     WEFT_UNROLL
     for (auto& range : ranges) range.Clear();
     const ChannelSpan span = {first_k, end, padded_end};
-    // Without a zero point ReLU, rounding and saturation are one instruction.
+    // Without an output zero point, ReLU, rounding and saturation are one instruction.
     if (!kBytes || p.zero_point == 0.0f) {
       Convert<false>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
     } else if constexpr (kBytes) {
@@ -140,16 +145,16 @@ class StagedStore : public EpilogueTraits {
       StagedWrite<Stage>::Run(t, shared, p, span);
     } else {
       Sync(
-          t);  // or ptxas takes the warps for divergent, and makes the next tile's products one by one
+          t);  // otherwise ptxas takes the warps for divergent and serializes the next tile's wgmma
     }
   }
 
  private:
-  // Of the warpgroup.
+  // A barrier of the warpgroup's 128 threads.
   WEFT_DEVICE static void Sync(arch::Thread t) { t.BarSync(1 + Map::Group(t), 128); }
 
-  // All accumulators of the thread to outputs: bytes to their places in shared memory, values of 16 bits through it to
-  // global memory.
+  // Converts all accumulators of the thread. Bytes end in their places in shared memory, 16-bit
+  // values in global memory.
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Convert(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m, const ChannelSpan& span,
@@ -160,8 +165,8 @@ class StagedStore : public EpilogueTraits {
     for (auto& c : channels) Math::Finish(p, c);
     std::uint32_t edges[CeilDiv(kRows, 32)] = {};
     FindEdges(t, shared, edges);
-    // 4 matrices of 8 rows at once: lane l says where row l % 8 of the l / 8-th is. Tiles whose
-    // rows are no multiple of 32 end in two or one.
+    // One stmatrix stores 4 matrices of 8 rows; lane l has the address of row l % 8 of matrix
+    // l / 8. Where the tile's rows are no multiple of 32, the last ones take 2 matrices or 1.
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
       const int row = 8 * first + t.lane() % (8 * kMatrices), chunk = 4 * x + t.warp() % 4;
@@ -199,12 +204,12 @@ class StagedStore : public EpilogueTraits {
     }
   }
 
-  // Which of the group's pixels are at the border, a bit each.
+  // Sets a bit for each of the warpgroup's pixels that is at the border.
   template <int kWords>
   WEFT_DEVICE static void FindEdges(arch::Thread t, const Shared& shared,
                                     std::uint32_t (&edges)[kWords]) {
     if constexpr (Math::kEdges) {
-      static_assert(Mma::kPackedRows == 1);  // a row has one
+      static_assert(Mma::kPackedRows == 1);  // one pixel to a row
       WEFT_UNROLL
       for (int i = 0; i < kRows; i += 32) {
         const int row = i + t.lane();
@@ -214,7 +219,7 @@ class StagedStore : public EpilogueTraits {
     }
   }
 
-  // Where the values of 16 bits go.
+  // The tensor that the 16-bit values are stored in.
   WEFT_DEVICE static auto* HalvesTo(const Output& p) {
     if constexpr (kCopies) {
       return p.epilogue.template Get<typename Epilogue::CopyStage>().to;

@@ -1,5 +1,5 @@
-// What the parts of a staged store (staged_store.hpp) know of the tile: its rows and chunks, and which of them a thread
-// takes when it does not hold them.
+// What all parts of a staged store (staged_store.hpp) know of the tile: its rows and chunks, and
+// which chunks a thread moves between shared and global memory.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// PolicyT: DstLayout, Epilogue (with outputs of one or two bytes), config. OutputT: an OutputParams. MmaT: the
-// WgmmaSm90Mainloop.
+// PolicyT has DstLayout, Epilogue (with outputs of one or two bytes) and config. OutputT is an
+// OutputParams, MmaT the WgmmaSm90Mainloop.
 template <class PolicyT, class OutputT, class MmaT>
 struct StagedTile {
   using Policy = PolicyT;
@@ -23,24 +23,26 @@ struct StagedTile {
   using Dst = typename PolicyT::DstLayout;
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
-  // Outputs are bytes; otherwise they have 16 bits.
+  // Whether outputs have 8 bits; if not, they have 16.
   static constexpr bool kBytes = sizeof(Element) == 1;
   static_assert(kBytes || Mma::kHalves);
   using Pixels = StagedPixels<Mma>;
-  static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // of a warpgroup
-  static constexpr int kChunks = 4 * Mma::kBlocks;                       // of a row, likewise
+  static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // a warpgroup's
+  static constexpr int kChunks = 4 * Mma::kBlocks;                       // chunks of a row
   using Chunks = StagedChunks<kChunks, Mma::kOrder>;
   using Chunk = typename Chunks::Chunk;
-  // Channels of one store of bytes.
+  // Bytes of one store; of outputs of one byte these are as many channels.
   static constexpr int kRun = PolicyT::config.alignment.dst;
 
-  // The channels of a warpgroup: from `end` on they are zeros, and from padded_end on there are none.
+  // The channels of a warpgroup, from `first` on. Those from `end` on are stored as zeros, those
+  // from padded_end on not at all.
   struct ChannelSpan {
     std::int32_t first, end, padded_end;
   };
 
-  // A thread's share of a warpgroup's chunks: number `chunk` of every kStep-th row from `row` on.
-  // Neighbouring threads take what lies side by side in the destination, then neighbouring rows.
+  // A thread's share of a warpgroup's chunks is chunk number `chunk` of every kStep-th row from
+  // `row` on. Neighbouring threads take chunks that are adjacent in the destination, then
+  // neighbouring rows.
   static constexpr int kTogether = Dst::kChannelRun == 0    ? Pixels::kChunks
                                    : Dst::kChannelRun >= 32 ? 2
                                                             : 1;
@@ -52,7 +54,7 @@ struct StagedTile {
     const int thread = t.tid() % 128, rest = thread / kTogether;
     return {rest / kStep * kTogether + thread % kTogether, rest % kStep};
   }
-  // visit(row) for each of them.
+  // Calls visit(row) for each row of the share.
   template <class Visit>
   WEFT_DEVICE static void ForEachRow(const Mine& mine, const Visit& visit) {
     if (128 % kChunks != 0 && mine.chunk >= kChunks) return;

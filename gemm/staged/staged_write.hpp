@@ -1,5 +1,6 @@
-// The way of staged bytes to global memory (staged_store.hpp): neighbouring threads store neighbouring bytes of the
-// destination, and add up what an image's sums want of them.
+// Stores the staged bytes of a tile to global memory (staged_store.hpp), so that neighbouring
+// threads write neighbouring bytes of the destination, and adds up the sums of images, if the
+// epilogue has them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile of bytes.
+// T: a StagedTile with outputs of one byte.
 template <class T>
 struct StagedWrite {
   using Output = typename T::Output;
@@ -24,7 +25,8 @@ struct StagedWrite {
   using ChannelSpan = typename T::ChannelSpan;
   static constexpr int kRun = T::kRun;
 
-  // The staged bytes of a tile, by all threads of the group, when all of them have staged theirs.
+  // All threads of a warpgroup call it; a barrier waits until all of them have staged their
+  // outputs.
   template <class Shared>
   WEFT_DEVICE static void Run(arch::Thread t, const Shared& shared, const Output& p,
                               const ChannelSpan& span) {
@@ -32,11 +34,12 @@ struct StagedWrite {
     t.BarSync(1 + group, 128);
     if constexpr (T::Epilogue::kHasSums) {
       AddUp(t, shared, p, span);
-      // Or ptxas takes the warps for divergent, and makes the next tile's products one by one.
+      // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's
+      // wgmma.
       t.BarSync(1 + group, 128);
     }
     if constexpr (!T::Epilogue::kWritesOutput) {
-      // Nobody reads what is staged.
+      // The image sums were all that the staged bytes are for.
     } else if (span.end - span.first >= 16 * Pixels::kChunks) {
       Write<false>(t, shared, p, span);
     } else {
@@ -45,7 +48,7 @@ struct StagedWrite {
   }
 
  private:
-  // The group's chunks to the destination; kMasked: some of their channels may be none.
+  // Stores the warpgroup's chunks. kMasked: some of their channels may be past the last.
   template <bool kMasked, class Shared>
   WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
                                 const ChannelSpan& span) {
@@ -58,7 +61,7 @@ struct StagedWrite {
     const Chunk keep = Chunks::Mask(span.end - k);
     [[maybe_unused]] std::uint32_t order[2];
     if constexpr (!Chunks::kInOrder) Chunks::InOrder(mine.chunk, order);
-    Element* to[16 / kRun];  // the first pixel's of all, for each of the chunk's runs
+    Element* to[16 / kRun];  // where each run of the chunk would go for a pixel at offset 0
     WEFT_UNROLL
     for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
     T::ForEachRow(mine, [&](int row) {
@@ -69,7 +72,7 @@ struct StagedWrite {
         const Chunk from = words;
         WEFT_UNROLL
         for (int w = 0; w < 4; ++w) {
-          const int half = w % 2 * 2;  // of the chunk's words, that hold 4 of its lower 8 channels
+          const int half = w % 2 * 2;  // the two words with 4 channels of each eight
           words.word[w] = t.BytePermute(from.word[half], from.word[half + 1], order[w / 2]);
         }
       }
@@ -77,7 +80,7 @@ struct StagedWrite {
         WEFT_UNROLL
         for (int w = 0; w < 4; ++w) words.word[w] &= keep.word[w];
       }
-      t.KeepInPlace(words.word);  // or all of this would wait behind the next line's branch
+      t.KeepInPlace(words.word);  // keeps the compiler from moving this behind the next branch
       if (offset < 0) return;
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
@@ -90,7 +93,8 @@ struct StagedWrite {
     });
   }
 
-  // Each warp the chunks of 16 channels in 64 that it has staged, of all pixels of its group.
+  // Each warp adds up the chunks that it has staged, 16 channels of every 64, over all pixels of
+  // its warpgroup.
   template <class Shared>
   WEFT_DEVICE static void AddUp(arch::Thread t, const Shared& shared, const Output& p,
                                 const ChannelSpan& span) {
@@ -106,7 +110,7 @@ struct StagedWrite {
     }
   }
 
-  // kRun outputs, written as one access.
+  // kRun outputs, stored by one instruction.
   struct alignas(kRun) Vector {
     unsigned char byte[kRun];
   };

@@ -1,4 +1,4 @@
-// The second half of an epilogue for warpgroup products.
+// Chooses the second half of an epilogue for wgmma products.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,9 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// What a warpgroup product's outputs go through: bytes through shared memory, and 16 bits where channels lie
-// side by side in memory; others straight from registers, each by itself.
+// Outputs of one byte are stored through shared memory (StagedStore), and so are 16-bit ones if
+// channels are adjacent in the destination and the columns are not in the order kPaired
+// (Mma::kHalves). All others are stored straight from registers, element by element (DirectStore).
 template <class PolicyT, class Output, class Mma>
 class WgmmaStoreOf {
   static constexpr int kBytes = sizeof(typename PolicyT::Epilogue::Output);

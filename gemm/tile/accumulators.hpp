@@ -1,4 +1,5 @@
-// Which outputs a thread holds: the accumulator map of a mainloop, from thread-value layouts.
+// The accumulator map of a mainloop: which outputs a thread holds in which registers, as
+// thread-value layouts.
 #pragma once
 
 #include <concepts>
@@ -15,26 +16,29 @@ using layouts::Ints;
 using layouts::LayoutOf;
 using layouts::Nest;
 
-// What an epilogue asks (epilogue_math.hpp): a thread holds kPixels rows i, and of each kGroups
-// groups g of kChannels adjacent columns j.
+// What an epilogue asks of a map (epilogue_math.hpp): a thread holds kPixels rows i, and in each of
+// them kGroups groups g of kChannels adjacent columns j.
 template <class Mma>
 concept AccumulatorMap = requires(arch::Thread t, const typename Mma::Accumulators& acc) {
   { Mma::kPixels } -> std::convertible_to<int>;
   { Mma::kGroups } -> std::convertible_to<int>;
   { Mma::kChannels } -> std::convertible_to<int>;
-  { Mma::Pixel(t, 0) } -> std::same_as<int>;    // row i, within the threadblock tile
-  { Mma::Channel(t, 0) } -> std::same_as<int>;  // the first column of group g, likewise
+  { Mma::Pixel(t, 0) } -> std::same_as<int>;    // row i in the threadblock tile
+  { Mma::Channel(t, 0) } -> std::same_as<int>;  // the first column of group g in it
   { Mma::Get(acc, 0, 0, 0) } -> std::same_as<typename Mma::Sum>;
 };
 
 inline namespace WEFT_BACKEND {
 
-// LayoutT states, as layouts of layouts/:
+// The map that LayoutT states by layouts of layouts/:
+//
 //     ThreadRow, ThreadColumn    thread -> its first row, its first column
 //     ValueRow                   i -> how many rows further
 //     ValueColumn                (j, g) -> how many columns further
-//     Register                   (i, (j, g)) -> the number of the register that holds the sum
-// Sum[kFragments][kRegisters] are a thread's accumulators, numbered through.
+//     Register                   (i, (j, g)) -> the number of the accumulator
+//
+// Accumulators are an array Sum[kFragments][kRegisters] of a thread, numbered in the order of
+// memory.
 template <class LayoutT>
 struct LayoutMap {
   using Accumulators = typename LayoutT::Accumulators;
@@ -43,7 +47,8 @@ struct LayoutMap {
   static constexpr int kChannels = layouts::Size<0>(typename LayoutT::ValueColumn());
   static constexpr int kGroups = layouts::Size<1>(typename LayoutT::ValueColumn());
 
-  // The bits of a lane's number that its columns do not depend on.
+  // The bits of a lane's number that ThreadColumn ignores: lanes that differ in these alone hold
+  // the same columns.
   static constexpr int kSharingLanes = [] {
     int lanes = 0;
     for (int bit = 1; bit < 32; bit *= 2) {
@@ -63,7 +68,7 @@ struct LayoutMap {
     const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
     return acc[r / kRegisters][r % kRegisters];
   }
-  // The same, to be changed.
+  // The accumulator that Get returns, as a reference to write through.
   WEFT_DEVICE static Sum& At(Accumulators& acc, int i, int g, int j) {
     constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
     const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
@@ -71,7 +76,8 @@ struct LayoutMap {
   }
 };
 
-// The same for sums that are halves, two to a word of LayoutT::Accumulators; an epilogue finds floats.
+// A LayoutMap of accumulators that are halves, two to a word of LayoutT::Accumulators. An epilogue
+// gets them as floats.
 template <class LayoutT>
 struct HalfSumMap : LayoutMap<LayoutT> {
   using Sum = float;

@@ -1,10 +1,11 @@
-// The numbers of an operator: a type for each mainloop, with the numbers that it needs.
+// Configs: the sizes that an operator is compiled for. Each mainloop has a type of its own, with
+// the members that it needs.
 //
-// threadblock is one block's share of the output and its step in k; warp one warp's share.
+// threadblock is one block's share of the output and its step in k; warp is one warp's share.
 //
-// registers: what a thread may use. The compiler is held to it, and a kernel that then spills fails
-// the build; 65536 / (registers * threads) blocks share a multiprocessor. 0: the mainloop's own
-// estimate for the tile.
+// registers: how many registers a thread may use. The compiler is held to it, and a kernel that
+// then spills fails the build; 65536 / (registers * threads) blocks share a multiprocessor. 0
+// stands for the mainloop's own estimate for the tile.
 #pragma once
 
 #include <concepts>
@@ -24,19 +25,20 @@ struct Alignment {
   friend constexpr bool operator==(const Alignment&, const Alignment&) = default;
 };
 
-// Any config as values, for people and for the tile model. Members a mainloop lacks are zero.
+// Any config as values, to be shown to people and for the tile model. Members that a mainloop lacks
+// have their defaults.
 struct TileDescription {
   Mainloop mainloop = Mainloop::kSimt;
   TileShape threadblock, warp;
   TileShape thread;       // simt
-  TileShape instruction;  // tensor cores; of int8
+  TileShape instruction;  // of tensor cores, for int8
   int stages = 2;
   Alignment alignment;
   int blocks_per_sm = 0;    // wgmma_sm90
   int cluster_split_k = 1;  // wgmma_sm90
   int packed_rows = 1;      // wgmma_sm90
   bool ping_pong = false;   // wgmma_sm90
-  // Mainloop::kOther: its name, the same array for all of its tiles.
+  // The name of a Mainloop::kOther: the same array for all of its tiles.
   const char* other = nullptr;
 
   constexpr const char* name() const {
@@ -46,25 +48,26 @@ struct TileDescription {
   friend constexpr bool operator==(const TileDescription&, const TileDescription&) = default;
 };
 
-// Whether a policy has `using Sum = weft::Half`: mma_sm80 then keeps its sums as halves, two to a
-// register. wgmma_sm90 keeps floats, which its instructions add at the same rate, so that nothing is rounded
-// before the epilogue.
+// Whether a policy has `using Sum = weft::Half`. mma_sm80 then keeps its accumulators as halves,
+// two to a register. wgmma_sm90 keeps floats, which its instructions add at the same rate, so that
+// nothing is rounded before the epilogue.
 template <class PolicyT>
 inline constexpr bool kHalfSums = false;
 template <class PolicyT>
   requires std::is_same_v<typename PolicyT::Sum, Half>
 inline constexpr bool kHalfSums<PolicyT> = true;
 
-// A config by the names of its numbers, for who prefers them to their order, which differs from one type to
-// the next: MmaSm80Config({.threadblock = {128, 128, 64}, .warp = {64, 32, 64}, .stages = 3}). What a type has
-// no use for is not among its Fields; what is left out has the value of the constructor without names.
+// Each config can also be made by the names of its members instead of their order, which differs
+// between types: MmaSm80Config({.threadblock = {128, 128, 64}, .warp = {64, 32, 64}, .stages = 3}).
+// Fields has the members that a type uses; one that is left out has the value that the constructor
+// without names gives it.
 
 // Mainloop simt: dp4a for int8, fma for float and double.
 struct SimtConfig {
   static constexpr Mainloop kMainloop = Mainloop::kSimt;
   TileShape threadblock;
   TileShape warp;    // with .k below threadblock.k, several warps share each k tile
-  TileShape thread;  // one thread's sums, m x n; .k elements of an instruction: 4 (dp4a) or 1
+  TileShape thread;  // one thread's outputs, m x n; .k: elements of an instruction, 4 (dp4a) or 1
   Alignment alignment;
   int registers = 0;
 
@@ -89,11 +92,11 @@ struct SimtConfig {
   }
 };
 
-// Mainloop simt_async: fma for float and double, a ring of cp.async buffers.
+// Mainloop simt_async: fma for float and double, with a ring of stages that cp.async fills.
 struct SimtAsyncConfig {
   static constexpr Mainloop kMainloop = Mainloop::kSimtAsync;
   TileShape threadblock, warp;
-  TileShape thread;  // one thread's sums, m x n; .k is 1
+  TileShape thread;  // one thread's outputs, m x n; .k is 1
   int stages;        // 3 or more
   Alignment alignment;
   int registers = 0;
@@ -131,8 +134,8 @@ struct MmaSm75Config {
   }
 };
 
-// Mainloop mma_sm80: int8 through m16n8k32, 16-bit floats through m16n8k16, doubles through m16n8k8, a
-// ring of cp.async buffers.
+// Mainloop mma_sm80: int8 through m16n8k32, 16-bit floats through m16n8k16, doubles through
+// m16n8k8, with a ring of stages that cp.async fills.
 struct MmaSm80Config {
   static constexpr Mainloop kMainloop = Mainloop::kMmaSm80;
   TileShape threadblock;
@@ -168,26 +171,30 @@ struct MmaSm80Config {
   }
 };
 
-// Mainloop wgmma_sm90: int8, and of matrix products 8-bit and 16-bit floats and tf32, through the
-// warpgroup products of sm_90a, a ring of stages that TMA fills. warp is one warpgroup's
-// share: m a legal N of wgmma (arch::IsWgmmaN), n a multiple of 64; threadblock.k, and warp.k with
-// it, is what a stage holds of k where a copy serves one tap. Over NCxHWx<4> (alignment.src 4) a
-// stage holds all of k.
-// WgmmaSm90Config({224, 128, 128}, {224, 64, 128}): two warpgroups, 64 channels of 224 pixels each.
+// Mainloop wgmma_sm90: int8, and in matrix products also 8-bit and 16-bit floats and tf32, through
+// wgmma of sm_90a, with a ring of stages that TMA fills. warp is one warpgroup's share: m is a
+// legal N of wgmma (arch::IsWgmmaN), n a multiple of 64. threadblock.k, and warp.k with it, is what
+// a stage holds of k where a TMA copy serves one tap. Over NCxHWx<4> (alignment.src 4) a stage
+// holds all of k.
+//
+// WgmmaSm90Config({224, 128, 128}, {224, 64, 128}): two warpgroups, each with 64 channels of 224
+// pixels.
 struct WgmmaSm90Config {
   static constexpr Mainloop kMainloop = Mainloop::kWgmmaSm90;
   TileShape threadblock, warp;
-  int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they divide shared memory and registers
+  int blocks_per_sm;  // that share a multiprocessor, 1 or 2: they split shared memory and registers
   Alignment alignment;
-  int registers = 0;  // of a thread that multiplies; at most what its warpgroups can have
-  // Blocks of a cluster that share the k tiles of a tile, 1, 2, 4 or 8, for problems of few tiles:
-  // each multiplies some, and stores every split-th of warp.m, a multiple of 8.
+  int registers = 0;  // of a consumer thread; at most what its warpgroups can have
+  // Cluster split-K: 1, 2, 4 or 8 blocks of a cluster share the k tiles of a tile, for problems of
+  // few tiles. Each multiplies some of them, and stores its part of warp.m, which is a multiple of
+  // 8 rows.
   int cluster_split_k = 1;
-  // Of convolutions with few channels, 1 or 2: output rows that the columns of a tile hold. With 2,
-  // threadblock.n is 64, 32 channels of two rows each (conv/plan/packed_rows.hpp).
+  // Packed output rows, for convolutions with few channels: how many output rows the columns of a
+  // tile hold, 1 or 2. With 2, threadblock.n is 64, 32 channels of two rows each
+  // (conv/plan/packed_rows.hpp).
   int packed_rows = 1;
-  // Ping-pong: two groups of warpgroups, of which one stores its tile while the other multiplies the
-  // next. Not with cluster_split_k, nor in products of Listed and Grouped.
+  // Ping-pong: two groups of consumer warpgroups, of which one stores its tile while the other
+  // multiplies the next. It excludes cluster_split_k, and products of Listed and Grouped.
   bool ping_pong = false;
 
   // dst_alignment: 16 fits NCxHWx<32>, and NHWC whose K is a multiple of 16.
@@ -220,7 +227,7 @@ struct WgmmaSm90Config {
   }
 };
 
-// One of the types above.
+// Any of the config types above.
 template <class ConfigT>
 concept Config = requires(const ConfigT c) {
   { ConfigT::kMainloop } -> std::convertible_to<Mainloop>;
@@ -250,27 +257,27 @@ constexpr ConfigT WithRegisters(ConfigT config, int registers) {
   return config;
 }
 
-// `config` for clusters of `split` blocks to a tile.
+// `config` with cluster split-K among `split` blocks, 1, 2, 4 or 8.
 constexpr WgmmaSm90Config WithClusterSplitK(WgmmaSm90Config config, int split) {
   config.cluster_split_k = split;
   return config;
 }
 
-// `config` for tiles that hold `rows` output rows side by side.
+// `config` for tiles with `rows` packed output rows, 1 or 2.
 constexpr WgmmaSm90Config WithPackedRows(WgmmaSm90Config config, int rows) {
   config.packed_rows = rows;
   return config;
 }
 
-// `config` for ping-pong: twice as many warpgroups, of which one half stores while the other
-// multiplies.
+// `config` for ping-pong: twice as many consumer warpgroups, of which one half stores while the
+// other multiplies.
 constexpr WgmmaSm90Config WithPingPong(WgmmaSm90Config config) {
   config.ping_pong = true;
   return config;
 }
 
-// Configs that suit most layers, ready to be named in a policy: kSimt64x64, kMma128x128, kWgmma128x256 and the others of the
-// table of tiles.
+// Configs that suit most layers, ready to be named in a policy: kSimt64x64, kMma128x128,
+// kWgmma128x256 and the others of the table of tiles.
 #define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
 #define WEFT_CONSTANT(constant, value, ...) inline constexpr auto constant = value;
 #include "weft/gemm/tile/tiles.def"

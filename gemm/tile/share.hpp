@@ -1,4 +1,4 @@
-// Who loads what: the pieces of one k tile of an operand's tile, divided among a block's threads.
+// Which thread of a block loads which pieces of a k tile of an operand.
 #pragma once
 
 #include "weft/gemm/arch/arch.hpp"
@@ -12,21 +12,22 @@ using layouts::Ints;
 using layouts::LayoutOf;
 using layouts::Nest;
 
-// A k tile in pieces of kLines rows, numbered: kInner neighbours along k, then the rows, then
-// kOuter groups of neighbours along k.
+// How a k tile is cut into pieces of kLines rows each. Pieces are numbered in this order: kInner
+// neighbours along k, then the rows, then kOuter groups of kInner along k.
 template <int kInner_, int kLines_, int kOuter_>
 struct Pieces {
   static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
 };
 
-// The rows of operand A: as they are. kExtent: of a block of mainloop Mma.
+// The rows of operand A, which have the same order in the source and in shared memory. kExtent: how
+// many a block of mainloop Mma has. Index: the number of a tile along them.
 struct RowsOfA {
   static constexpr bool kIsA = true;
   template <class Mma>
   static constexpr int kExtent = Mma::kBlockM;
   static constexpr int Source(int row) { return row; }
   static constexpr int Shared(int row) { return row; }
-  // Source rows `step` rows of shared memory apart are as far apart.
+  // Whether rows that are `step` apart in shared memory are as far apart in the source.
   static constexpr bool Regular(int) { return true; }
   template <class Tile>
   static constexpr int Index(const Tile& tile) {
@@ -34,7 +35,8 @@ struct RowsOfA {
   }
 };
 
-// The rows of operand B, which are columns of the product: as they are, ...
+// The rows of operand B, which are columns of the product: in the same order in the source and in
+// shared memory, ...
 struct RowsOfB : RowsOfA {
   static constexpr bool kIsA = false;
   template <class Mma>
@@ -44,20 +46,21 @@ struct RowsOfB : RowsOfA {
     return tile.n;
   }
 };
-// ... or in the order in which tensor cores want them (channel_order.hpp). A thread's rows are then
-// either rows of the source, which neighbours read side by side, ...
+// ... or in shared memory in the order that tensor cores want (channel_order.hpp). A thread's rows
+// are then numbered either as in the source, where neighbouring threads read side by side, ...
 template <int kRun>
 struct ChannelsOfB : RowsOfB {
   static constexpr int Shared(int row) { return ChannelRow<kRun>(row); }
 };
-// ... or rows of shared memory, which neighbours write side by side.
+// ... or as in shared memory, where neighbouring threads write side by side.
 template <int kRun>
 struct SharedRowsOfB : RowsOfB {
   static constexpr int Source(int row) { return RowChannel<kRun>(row); }
   static constexpr bool Regular(int step) { return step % 32 == 0; }
 };
 
-// The most of `threads` threads among which rows can be divided evenly, `inner` threads to a row.
+// The largest number of threads, up to `threads`, among which rows can be divided evenly with
+// `inner` threads to a row.
 constexpr int SharingThreads(int threads, int inner, int rows) {
   for (int lanes = threads / inner; lanes > 1; --lanes) {
     if (rows % lanes == 0 || lanes % rows == 0) return lanes * inner;
@@ -67,10 +70,11 @@ constexpr int SharingThreads(int threads, int inner, int rows) {
 
 inline namespace WEFT_BACKEND {
 
-// Thread t of mainloop Mma's loads piece t and every kThreads-th after it: of kRows rows (i), and of
-// each kSteps pieces along k (j). Neighbouring threads take neighbouring pieces, then neighbouring
-// rows. A row here is kLines of the operand's. With Mma::kMayIdle threads from this kThreads on, which
-// is what divides evenly, load nothing.
+// How the threads of mainloop Mma share the pieces of a k tile: thread t loads piece t and every
+// kThreads-th one after it, which are pieces of kRows rows (i) and, in each, kSteps pieces along k
+// (j). Neighbouring threads take neighbouring pieces, then neighbouring rows. A row here is kLines
+// rows of the operand. With Mma::kMayIdle, kThreads may be less than the block's threads, namely a
+// number that divides evenly; the others load nothing.
 template <class Mma, class Order, class PolicyT>
 struct Share {
   using Rows = Order;
@@ -85,7 +89,7 @@ struct Share {
   static_assert(kThreads % kInner == 0 && (kRows * kLanes == kExtent || kStep * kExtent == kLanes),
                 "weft: the threads of a block that take one piece of a row, and the rows (columns) "
                 "of config.threadblock, must divide one another");
-  // All threads have kSteps pieces of a row.
+  // Whether all threads have kSteps pieces of a row.
   static constexpr bool kEven = kOuter % kStep == 0;
   static constexpr bool kRegular = kRows == 1 || Order::Regular(kLanes);
 
@@ -95,15 +99,16 @@ struct Share {
   using RowOf = LayoutOf<Modes, Nest<Ints<0, 1, 0>, Ints<kLanes, 0>>>;
   using OuterOf = LayoutOf<Modes, Nest<Ints<0, 0, 1>, Ints<0, kStep>>>;
 
-  // (thread, (element, i, j)) -> index of a tile whose rows are kRow and k kK apart, of pieces of
-  // kElements along k.
+  // (thread, (element, i, j)) -> the index in a tile where rows are kRow apart and neighbours along
+  // k are kK apart; a piece is kElements elements along k.
   template <int kElements, int kRow, int kK>
   using Elements =
       LayoutOf<Nest<Ints<kInner, kExtent / kRows, kStep>, Ints<kElements, kRows, kSteps>>,
                Nest<Ints<kElements * kK, kRow, kInner * kElements * kK>,
                     Ints<kK, kLanes * kRow, kStep * kInner * kElements * kK>>>;
 
-  // Outer pieces from number j of a k tile to the next, which may be the first of the next k tile.
+  // How many outer pieces lie between a thread's piece j and its next one, which may be the first
+  // of the next k tile.
   static constexpr int StepAfter(int j) {
     return j == kSteps - 1 ? kOuter - (kSteps - 1) * kStep : kStep;
   }
@@ -114,7 +119,7 @@ struct Share {
   }
   WEFT_DEVICE static int Outer(arch::Thread t, int j) {
     if constexpr (kStep == 1) {
-      return j;  // the same for all threads, which the compiler is to know
+      return j;  // the same for all threads, as the compiler should know
     } else {
       return OuterOf()(t.tid(), layouts::MakeTuple(0, j));
     }

@@ -1,8 +1,8 @@
-// Sums of warps that share the k tiles of a tile ("sliced k").
+// The reduction of sliced k: adds up the accumulators of warps that share the k tiles of a tile.
 //
-// Where config.warp.k is less than config.threadblock.k, kParts warps have the same warp tile and each
-// multiplies its part of every k tile: more warps for a small output. Those of the first part are the
-// first of the block, then come those of the second.
+// Where config.warp.k is less than config.threadblock.k, kParts warps have the same warp tile and
+// each multiplies its part of every k tile, which gives a small output more warps. The warps of the
+// first part come first in the block, then those of the second, and so on.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// A base of mainloop Mma, whose Accumulators are Sum[..][..].
+// The base of mainloop Mma, whose Accumulators are an array Sum[..][..].
 template <class Mma, int kParts>
 class SlicedSums {
   template <class Sums>
@@ -27,16 +27,17 @@ class SlicedSums {
   };
 
  public:
-  // Sums of later parts on their way to the threads of the first one, which have the same outputs.
+  // The accumulators of later parts, on their way to the threads of the first part that have the
+  // same outputs.
   struct Scratch {
     using Division = Of<typename Mma::Accumulators>;
     typename Division::Vector sums[kParts - 1][Division::kSums / Division::kVector]
                                   [Division::kPartThreads];
   };
 
-  // After the last k tile, whose stages the scratch replaces: adds up, from the first part to the
-  // last. Returns whether acc then holds this thread's share of the result: those of the first
-  // part's do.
+  // Called by all threads after the last k tile, whose stages the scratch replaces: adds the
+  // accumulators of the parts in order, first to last. Returns whether acc then holds this thread's
+  // share of the result, which is so in threads of the first part.
   template <class Sums>
   WEFT_DEVICE static bool Finish(arch::Thread t, Scratch& scratch, Sums& acc) {
     using Division = Of<Sums>;
@@ -74,7 +75,7 @@ class SlicedSums {
   }
 };
 
-// Nothing is shared: all threads have their outputs.
+// Without sliced k nothing is added: each thread has its outputs.
 template <class Mma>
 class SlicedSums<Mma, 1> {};
 

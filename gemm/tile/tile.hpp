@@ -20,7 +20,9 @@ enum class Mainloop {
   kSimt,       // dp4a for int8, fma for float and double; any GPU from sm_75; two buffers
   kSimtAsync,  // fma for float and double; sm_80 and newer; a ring of cp.async buffers
   kMmaSm75,    // tensor cores, m8n8k16 of int8; any GPU from sm_75; two buffers
-  kMmaSm80,  // tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80; a ring
+  // Tensor cores, m16n8k32 of int8, m16n8k16 of 16-bit floats, m16n8k8 of doubles; sm_80 and newer;
+  // a ring of cp.async buffers.
+  kMmaSm80,
   kWgmmaSm90,  // tensor cores, wgmma; sm_90a only; a ring that TMA fills
   kOther,  // what an operator that is no product multiplies by; TileDescription::other is its name
 };
@@ -31,8 +33,8 @@ constexpr const char* MainloopName(Mainloop mainloop) {
   return kNames[static_cast<int>(mainloop)];
 }
 
-// The k tiles that a block multiplies, `begin` to `end` of `all`. A block of a cluster that shares
-// a tile's may have none.
+// The k tiles of a tile that a block multiplies: `begin` to `end` - 1 of `all`. With cluster
+// split-K a block may have none.
 struct KTileRange {
   int begin = 0, end = 0, all = 0;
 };
@@ -42,19 +44,20 @@ constexpr Type CeilDiv(Type a, Type b) {
   return (a + b - 1) / b;
 }
 
-// A number that a check has found to fit, as kernels have it.
+// Narrows a number that a check has found to fit into 32 bits, which kernels use.
 inline constexpr std::int64_t kInt32Max = 0x7fffffff;
 constexpr std::int32_t Int32(std::int64_t x) {
   return static_cast<std::int32_t>(x);
 }
 
-// The row `rows` rows behind `row`, which may lie past what 32 bits count where the product has no such row.
+// The row that is `rows` rows behind `row`. The sum wraps around instead of overflowing where it is
+// beyond 32 bits; the product then has no such row.
 constexpr std::int32_t AddRows(std::int32_t row, std::int32_t rows) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(row) +
                                    static_cast<std::uint32_t>(rows));
 }
 
-// A mask of the first `count` bytes of a word: of all from 4 on, of none below 1.
+// A mask of the first `count` bytes of a word: all of them if count >= 4, none if count <= 0.
 constexpr std::uint32_t FirstBytes(std::int32_t count) {
   return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1u;
 }

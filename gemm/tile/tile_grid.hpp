@@ -1,5 +1,5 @@
-// Schedulers: which tile of which product a block works on. All functions of the block's number, so that
-// producers and consumers of a block ask for themselves.
+// Schedulers: which tile of which product a block works on. The answer depends on the block's
+// number alone, so that producers and consumers of a block each compute it for themselves.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,38 @@ namespace weft::gemm {
 
 // The tile of the output that a block works on: tile m along the rows, n along the columns.
 struct Tile {
-  // Whether its product is some rows of matrices that all products of a group share (GroupTile).
+  // Whether the tile's product is some rows of matrices that all products of a group share
+  // (GroupTile).
   static constexpr bool kGrouped = false;
-  // Whether there is such a tile (GroupTile).
+  // Whether the block has a tile at all; only a GroupTile may not exist.
   static constexpr bool exists = true;
   int m = 0, n = 0;
 
-  // What the kernel is given of the tile's product, its operands, output and number of k tiles: of all products the
-  // same, the kernel's parameters, but in a list.
+  // What the kernel is given of the tile's product: its operands, output and number of k tiles.
+  // These are the kernel's parameters, the same for all products, except in a list (ListTile).
   template <class Params>
   constexpr const Params& ProductOf(const Params& p) const {
     return p;
   }
-  // How a thread holds a part of that.
+  // The type by which a thread refers to a part of that.
   template <class Type>
   using Part = const Type&;
 };
 
-// The same of one product of a batch.
+// A tile of one product of a batch.
 struct BatchedTile : Tile {
   std::int32_t product = 0;
 };
 
-// The same of one product of a group: its rows are `rows` rows from first_row on of matrices that all
-// products share.
+// A tile of one product of a group, whose rows are `rows` rows from first_row on of matrices that
+// all products share.
 struct GroupTile : BatchedTile {
   static constexpr bool kGrouped = true;
   std::int32_t first_row = 0, rows = 0;
   bool exists = false;  // some blocks have no tile
 };
 
-// The same of one product of a list: what the kernel is given for it alone.
+// A tile of one product of a list; own: what the kernel is given for that product alone.
 template <class Product>
 struct ListTile : BatchedTile {
   const Product* own = nullptr;
@@ -50,7 +51,7 @@ struct ListTile : BatchedTile {
   constexpr const Product& ProductOf(const Params&) const {
     return *own;
   }
-  // In registers: loops would load it from memory again.
+  // A copy in registers: through a reference, loops would load it from memory again and again.
   template <class Type>
   using Part = const Type;
 };
@@ -70,16 +71,16 @@ struct TileGrid : SchedulerTraits {
   }
 };
 
-// The same in bands of rows of tiles, m fastest within one: blocks that run at the same time then
-// share rows of both operands.
+// The tiles of one product, in bands of rows of tiles with m fastest within a band: blocks that run
+// at the same time then share rows of both operands.
 struct BandedTileGrid : SchedulerTraits {
   struct Params {
     FastDivmod band_tiles;       // tiles_n times the rows of a band
     FastDivmod rows, last_rows;  // of a band, of the last one
     std::int32_t last_band = 0;
   };
-  // All at least 1. band: rows of tiles. tiles_n times the rows of a band fits 32 bits, and so does the
-  // number of tiles.
+  // band: how many rows of tiles a band has. All arguments are at least 1; tiles_n times the rows
+  // of a band, and the number of tiles, fit 32 bits.
   static constexpr Params Make(std::int32_t tiles_m, std::int32_t tiles_n, std::int32_t band) {
     const std::int32_t rows = band < tiles_m ? band : tiles_m;
     Params p;
@@ -99,7 +100,7 @@ struct BandedTileGrid : SchedulerTraits {
   }
 };
 
-// The tiles of a batch of equal products, one product after the other, each of them as Grid says.
+// The tiles of a batch of equal products, one product after the other, each in the order of Grid.
 template <class Grid>
 struct BatchedGrid : SchedulerTraits {
   struct Params {
@@ -118,8 +119,8 @@ struct BatchedGrid : SchedulerTraits {
   }
 };
 
-// Blocks enumerate (product, m, n), n fastest: ptxas makes shorter epilogues of it than of a division by
-// the tiles of a product.
+// The same for TileGrid: blocks enumerate (product, m, n), n fastest, by other divisions. ptxas
+// makes shorter epilogues of these than of a division by the tiles of a product.
 template <>
 struct BatchedGrid<TileGrid> : SchedulerTraits {
   struct Params {
@@ -136,14 +137,16 @@ struct BatchedGrid<TileGrid> : SchedulerTraits {
   }
 };
 
-// The tiles of products whose rows follow one another in one matrix; where each ends is known to the
-// device alone. Product g has the rows of tiles from number First(g) on:
+// The tiles of a group of products whose rows follow one another in one matrix. Where each product
+// ends only the device knows (group_offsets). Product g has the rows of tiles from number First(g)
+// on:
 //
 //     First(g) = first row / block_m + g
 //
-// which leaves each product as many as it can need, since ceil(rows / block_m) is at most end / block_m -
-// first / block_m + 1, and all of them Rows(m, products, block_m) whatever the ends. A block finds its
-// product in log2(products) steps, without a table; at most one row of tiles of each product stays empty.
+// That leaves each product as many rows of tiles as it can need, since ceil(rows / block_m) is at
+// most end / block_m - first / block_m + 1, and together they are Rows(m, products, block_m),
+// whatever the offsets are. A block finds its product in log2(products) steps, without a table; at
+// most one row of tiles of each product stays empty.
 template <class Grid>
 struct GroupGrid : SchedulerTraits {
   static constexpr bool kReads = true;   // `group_offsets`
@@ -151,9 +154,9 @@ struct GroupGrid : SchedulerTraits {
   struct Params {
     typename Grid::Params grid;
     FastDivmod block_m;                           // rows of a tile
-    const std::int32_t* group_offsets = nullptr;  // of each product's rows
+    const std::int32_t* group_offsets = nullptr;  // where each product's rows end
     std::int32_t products = 0;
-    std::int32_t m = 0;  // rows there are; no end is taken to be further
+    std::int32_t m = 0;  // rows of the matrix; offsets are clamped to 0 .. m
   };
   // Rows of tiles of all products together.
   static constexpr std::int64_t Rows(std::int64_t m, std::int64_t products, int block_m) {
@@ -162,7 +165,7 @@ struct GroupGrid : SchedulerTraits {
   static constexpr GroupTile At(const Params& p, int block) {
     GroupTile tile;
     static_cast<Tile&>(tile) = Grid::At(p.grid, block);
-    std::int32_t low = 0, first = 0;  // of the product that is known to begin no later
+    std::int32_t low = 0, first = 0;  // of a product that begins no later than the tile
     for (std::int32_t high = p.products; high - low > 1;) {
       const std::int32_t middle = low + (high - low) / 2;
       const std::int32_t begin = End(p, middle - 1);
@@ -182,16 +185,17 @@ struct GroupGrid : SchedulerTraits {
   }
 
  private:
-  // Whatever memory holds, it is rows that there are.
+  // Where product `product` ends. Whatever group_offsets holds, the result is a row that exists, or
+  // m.
   static constexpr std::int32_t End(const Params& p, std::int32_t product) {
     const std::int32_t end = p.group_offsets[product];
     return end < 0 ? 0 : end > p.m ? p.m : end;
   }
 };
 
-// The tiles of products that have nothing in common, one product after the other. Each says where its
-// tiles begin and how they lie, and a block finds its product in log2(count) steps; those without a tile
-// are never found.
+// The tiles of a list of products that have nothing in common, one product after the other. Each
+// product says which of the list's tiles is its first and how its tiles lie. A block finds its
+// product in log2(count) steps, and never finds one that has no tiles.
 //
 //     struct Product {
 //       Grid::Params grid;

@@ -1,5 +1,5 @@
-// Lists of types out of a table of tiles (gemm/tile/tiles.def), whose rows each say the families
-// that they are in.
+// Makes lists of types of a table of tiles (gemm/tile/tiles.def), each row of which says in which
+// families it is.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@ struct TileList {};
 
 namespace internal {
 
-// A row: a type, and a bit for each of the families that have it.
+// A row of the table: a type, and a bit for each family that has it.
 template <class MemberT, unsigned kFamilies>
 struct TableRow {
   using Member = MemberT;
@@ -26,7 +26,8 @@ struct TileTable {
   static constexpr unsigned kIn[kSize] = {Rows::kIn...};
 };
 
-// A row by its number, without an iterator over those before it.
+// A row with its number: RowAt finds it by deducing a base class, without recursion over the rows
+// before it.
 template <int kIndex, class RowT>
 struct NumberedRow {};
 template <class Numbers, class TableT>
@@ -37,7 +38,8 @@ struct NumberedRows<std::integer_sequence<int, kIndices...>, TileTable<First, Ro
 template <int kIndex, class RowT>
 RowT RowAt(const NumberedRow<kIndex, RowT>&);
 
-// The rows in one of kFamilies, of whose bits in kMask those of kWanted are set and no others.
+// The rows that are in at least one of kFamilies and whose bits, as far as kMask has them, are
+// exactly those of kWanted.
 template <class TableT, unsigned kFamilies, unsigned kMask = 0, unsigned kWanted = 0>
 struct RowsWith {
   static constexpr bool Has(int row) {

@@ -1,7 +1,7 @@
-// What the parts of a kernel say about themselves, with the defaults of those that do not care.
+// Traits: what the parts of a kernel say about themselves, and the defaults.
 //
-// A part inherits the traits of its kind and declares again what differs, so that who uses it reads
-// `Part::kTrait` and never asks whether it is there. A trait that is needed by one part more is one
+// A part inherits the traits of its kind and declares again what differs, so that its user reads
+// `Part::kTrait` and never asks whether it is declared. A trait that one more part needs is one
 // line here and one in that part.
 #pragma once
 
@@ -9,45 +9,48 @@
 
 namespace weft::gemm {
 
-// Of what multiplies the stages of a tile (simt.hpp, mma_sm80.hpp, wgmma_sm90.hpp, ...).
+// Traits of a mainloop, which multiplies stages (simt.hpp, mma_sm80.hpp, wgmma_sm90.hpp, ...).
 struct MainloopTraits {
-  // Blocks of a cluster that share the k of a tile, each of which stores a part of it.
+  // Cluster split-K: blocks of a cluster that share the k tiles of a tile, of which each stores a
+  // part.
   static constexpr int kClusterSplit = 1;
-  // Rows of the output that one row of the product holds (config.packed_rows).
+  // Packed output rows: rows of the output in one row of the product (config.packed_rows).
   static constexpr int kPackedRows = 1;
-  // Sets of warpgroups, each of which multiplies a tile of its own while another one stores.
+  // Groups of consumer warpgroups: 2 are ping-pong, each with a tile of its own; 1 is cooperative.
   static constexpr int kConsumerGroups = 1;
-  // Warps change each stage after it was loaded and before it is multiplied: kTransformWarps of
-  // them, with kTransformRegisters more than the threads that load have. Parts::StageTransform is
-  // what they do.
+  // Stage transform: kTransformWarps transform warps rewrite each stage after TMA has written it
+  // and before it is multiplied, as Parts::StageTransform says. The threads of the producer
+  // warpgroup then have kTransformRegisters registers more.
   static constexpr bool kTransforms = false;
   static constexpr int kTransformWarps = 1;
   static constexpr int kTransformRegisters = 8;
-  // Operand B stays in shared memory from tile to tile, stored by the threads that multiply.
+  // Operand B stays in shared memory from tile to tile, and consumers store it (ResidentRing).
   static constexpr bool kResident = false;
-  // Threads load both operands by cp.async, since rows begin where TMA cannot read.
+  // Producers load both operands by cp.async, as rows begin where TMA cannot read (GatherRing).
   static constexpr bool kGathers = false;
-  // Threads exchange accumulators behind a tile's last k tile, in a Scratch in place of the stages:
-  // Finish(t, scratch, acc) says whether this thread then holds a part of the result.
+  // Threads exchange accumulators after a tile's last k tile, in a Scratch that replaces the
+  // stages. Finish(t, scratch, acc) returns whether this thread then holds a part of the result.
   static constexpr bool kHasScratch = false;
-  // Accumulators of all k are not yet the product's: Complete(acc) makes them so.
+  // After the last k tile accumulators are not yet the product's values: Complete(acc) makes them
+  // so.
   static constexpr bool kCompletes = false;
-  // Threads of a block that do not divide an operand's pieces evenly may be left without any.
+  // Some threads may load nothing, where an operand's pieces cannot be divided evenly among all
+  // threads of a block (share.hpp).
   static constexpr bool kMayIdle = false;
-  // Of the stages of operands A and B, in bytes.
+  // The alignment of the stages of operands A and B, in bytes.
   static constexpr int kStageAlignment = 128;
 };
 
-// Of what has the stages of shared memory and their order (pipeline.hpp, mbar_ring.hpp, ...).
+// Traits of a pipeline, which has the stages and their order (pipeline.hpp, mbar_ring.hpp, ...).
 struct PipelineTraits {
-  // Threads behind those that multiply, which load the operands and do nothing else. 0: every thread
-  // of the block loads and multiplies.
+  // Producer threads, which come after the consumers in the block and only load operands. 0: every
+  // thread of the block loads and multiplies.
   static constexpr int kProducerThreads = 0;
   // Operands are copied by cp.async (AsyncOperand).
   static constexpr bool kAsync = false;
 };
 
-// Of what says which tile a block works on (tile_grid.hpp).
+// Traits of a scheduler, which says which tile a block works on (tile_grid.hpp).
 struct SchedulerTraits {
   // Every product has operands, an output and a number of k tiles of its own, Tile::own, instead of
   // those of the kernel's Params.
@@ -58,56 +61,62 @@ struct SchedulerTraits {
   static constexpr bool kReads = false;
 };
 
-// Of what makes outputs of a tile's accumulators and stores them (epilogue_store.hpp, staged_store.hpp).
+// Traits of an epilogue, which makes outputs of accumulators and stores them (epilogue_store.hpp,
+// staged_store.hpp).
 struct EpilogueTraits {
-  // Outputs go through shared memory, Shared, beside the stages. Prepare and Begin then start what a
-  // tile's epilogue reads before the tile is multiplied, and a thread has a Kept from tile to tile.
+  // Outputs go through shared memory (Shared), which the epilogue has beside the stages. Begin and
+  // Prepare start the loads of what a tile's epilogue reads before the tile is multiplied, and each
+  // thread keeps a Kept from tile to tile.
   static constexpr bool kStaged = false;
-  // It may run in a kernel that starts while earlier ones of the stream still run.
+  // The epilogue may run in a kernel that starts while earlier ones of the stream still run.
   static constexpr bool kDependent = false;
 };
 
-// Of the policy that an epilogue's store is made of: a user's, and what its kernel adds to it.
+// Traits of the policy that an epilogue's store is compiled for: a user's policy, and what the
+// kernel adds to it.
 struct StorePolicyTraits {
-  // The kernel may start while earlier ones of the stream still run, and reads what they may have written.
+  // The kernel may start while earlier ones of the stream still run, and reads what these may
+  // write.
   static constexpr bool kDependentLaunch = false;
-  // Stores from registers have a predicate each instead of standing behind branches.
+  // Each store from registers has a predicate, instead of standing behind a branch.
   static constexpr bool kPredicatedStores = false;
 };
 
-// Of what loads an operand's k tiles into a stage (operand.hpp, tma_matrix.hpp, ...).
+// Traits of an operand, which loads its k tiles into stages (operand.hpp, tma_matrix.hpp, ...).
 struct OperandTraits {
-  // Its Params have a tensor map, `map`, that TMA reads it by.
+  // Its Params have a tensor map, `map`, by which TMA loads it.
   static constexpr bool kHasTensorMap = false;
-  // It loads into registers one k tile ahead of what CopyPiece stores: Begin(t) starts the first of
-  // these loads, before the first CopyPiece.
+  // It loads a k tile into registers one k tile before CopyPiece stores it. Begin(t) starts the
+  // first of these loads, before the first CopyPiece.
   static constexpr bool kLoadsAhead = false;
 };
 
-// Of the rows of a product as places in its output (output_params.hpp).
+// Traits of the rows of a product as places in the output (output_params.hpp).
 struct RowsTraits {
-  // Its kernels take the filter's zero points from the accumulators before an epilogue sees them, as
-  // those do whose channels have each its own window (conv/depthwise/depthwise_filter_zeros.hpp).
+  // Its kernels subtract the filter's zero points from the accumulators before an epilogue sees
+  // them, as those kernels do whose channels have a window each
+  // (conv/depthwise/depthwise_filter_zeros.hpp).
   static constexpr bool kFilterZerosInSums = false;
-  // Its kernels multiply a padding that stands for the source's zero point, so that the correction of
-  // all pixels is that of those that see all taps.
+  // Its kernels multiply a padding that has the source's zero point as its value, so that all
+  // pixels have the same correction as those that see all taps.
   static constexpr bool kPaddingIsFilled = false;
-  // Coordinates count products: Product(tile) is a pixel's image, and channels are the product's own.
+  // Coordinates count products: Product(tile) is a pixel's image, and channels are numbered within
+  // their product.
   static constexpr bool kCountsProducts = false;
 
-  // What is added to a tile's own rows where a product's begin elsewhere than at row 0.
+  // What is added to the rows of a tile whose product does not begin at row 0 of the output.
   template <class Tile>
   constexpr std::int32_t FirstRow(const Tile&) const {
     return 0;
   }
-  // From the number of a tile's channel to that of its bias, scale and value.
+  // What is added to the number of a tile's channel to get that of its bias, scale and value.
   template <class Tile>
   constexpr std::int32_t ValueOffset(const Tile&) const {
     return 0;
   }
 };
 
-// Nothing changes a stage on its way.
+// The stage transform of kernels that have none.
 struct NoStageTransform {
   template <class Params>
   static constexpr bool HasWork(const Params&) {
@@ -115,11 +124,11 @@ struct NoStageTransform {
   }
 };
 
-// Of Parts, what a kernel is made of (tile_kernel.hpp).
+// Traits of Parts, which name what a kernel is made of (tile_kernel.hpp).
 struct PartsTraits {
-  // Registers of a thread on GPUs before sm_90. 0: as many as kRegisters.
+  // Registers of a thread on GPUs before sm_90; 0 stands for kRegisters.
   static constexpr int kRegistersBefore90 = 0;
-  // What the warps of Mainloop::kTransforms do.
+  // What the transform warps do, where Mainloop::kTransforms.
   using StageTransform = NoStageTransform;
 };
 

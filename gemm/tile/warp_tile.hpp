@@ -1,5 +1,5 @@
-// A threadblock tile divided among warps and, in the simt mainloops, a warp's among its lanes.
-// Instantiating these checks PolicyT::config; each failure is one sentence.
+// Divides a threadblock tile among warps and, in the simt mainloops, a warp's tile among its lanes.
+// Instantiating these templates checks PolicyT::config; each failure is one sentence.
 #pragma once
 
 #include "weft/gemm/tile/accumulators.hpp"
@@ -9,11 +9,12 @@
 
 namespace weft::gemm {
 
-// A policy of tensors, whose format says how its output lies; others' outputs are whole elements.
+// A policy that has a format for its output tensor, which decides how many bits an element takes;
+// outputs of other policies are whole elements.
 template <class PolicyT>
 concept HasDstLayout = requires { typename PolicyT::DstLayout; };
 
-// Of one output of policy PolicyT in memory.
+// The bits that one output of PolicyT takes in memory.
 template <class PolicyT>
 constexpr int OutputBits() {
   using Output = typename PolicyT::Epilogue::Output;
@@ -24,8 +25,8 @@ constexpr int OutputBits() {
   }
 }
 
-// Instantiating this checks what a thread of a block of `threads` has to hold all the time, in registers.
-// Compilers print the numbers.
+// Checks that a thread of a block of kThreads threads has registers for its kAccumulators and
+// kFragments, which it holds all the time. Compilers print the numbers with the failure.
 template <int kAccumulators, int kFragments, int kThreads>
 struct CheckedThreadRegisters {
   static constexpr int kRegisters = 65536 / kThreads < 255 ? 65536 / kThreads : 255;
@@ -62,8 +63,8 @@ struct WarpTile : MainloopTraits {
   static_assert(kThreads <= 1024, "weft: config.threadblock / config.warp gives over 1024 threads");
 };
 
-// The lanes of a warp form a kLanesM x kLanesN grid. kParts: the number of warps that share a warp
-// tile, in a mainloop that lets them.
+// The lanes of a warp form a kLanesM x kLanesN grid. kParts: how many warps share a warp tile
+// (sliced k), in mainloops that have that.
 template <class PolicyT, int... kParts>
 struct LaneTile : WarpTile<PolicyT> {
   using Warps = WarpTile<PolicyT>;
@@ -78,10 +79,10 @@ struct LaneTile : WarpTile<PolicyT> {
       kLanesM * kLanesN == 32,
       "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
 
-  // Thread -> its first row and column, kScale times the lane's place among rows (columns): lane (m,
-  // n, m, n), warp (m, n, part). Of floats neighbouring lanes alternate in m and n: shared memory
-  // then serves half a warp's 16-byte reads at once, of A (lanes l and l ^ 2 read the same) and of B
-  // (l, l ^ 1).
+  // Thread -> its first row (column), kScale being how far lanes that are neighbours in m (n) are
+  // apart. A thread's number has these modes: lane (m, n, m, n), warp (m, n, part). Of floats
+  // neighbouring lanes alternate in m and n: shared memory then serves half a warp's 16-byte reads
+  // at once, of A (lanes l and l ^ 2 read the same) and of B (l and l ^ 1).
   static constexpr bool kAlternate = !kInt8 && kLanesM > 1 && kLanesN > 1;
   static constexpr int kM0 = kAlternate ? 2 : kLanesM, kN0 = kAlternate ? 2 : 1;
   using Threads =
@@ -92,7 +93,7 @@ struct LaneTile : WarpTile<PolicyT> {
   using ColumnOf = LayoutOf<Threads, Ints<0, kScale, 0, kN0 * kScale, 0, kWarp.n, 0 * kParts...>>;
 };
 
-// What a thread reads of shared memory at once.
+// Adjacent elements that a thread reads from shared memory at once.
 template <class Type, int kCount>
 struct alignas(kCount * sizeof(Type)) SharedVector {
   Type value[kCount];
