@@ -236,10 +236,13 @@ class DepthwiseWindow {
     // Asks for channels 32 k_tile to 32 k_tile + 31, which must exist.
     WEFT_DEVICE void Ask(arch::Thread t, const DepthwiseIteratorParams& p, int k_tile) const {
       if constexpr (kAsks) {
-        constexpr int kKTiles = Src::kChannelRun / 32;  // side by side; 0: all
+        // All channels of NHWC lie side by side, and those of a block.
+        constexpr bool kAll = Src::kChannelRun == 0;
+        constexpr int kKTiles = kAll ? 1 : Src::kChannelRun / 32;  // of a block
+        static_assert(kAll || Src::kChannelRun % 32 == 0);
         const std::int64_t offset =
-            kKTiles == 0 ? std::int64_t{k_tile} * 32
-                         : k_tile / kKTiles * p.block_bytes + k_tile % kKTiles * std::int64_t{32};
+            kAll ? std::int64_t{k_tile} * 32
+                 : k_tile / kKTiles * p.block_bytes + k_tile % kKTiles * std::int64_t{32};
         reader_.template Prefetch<kColumns * kStride>(t, static_cast<std::uintptr_t>(offset));
       }
     }

@@ -11,6 +11,7 @@
 #include "weft/conv/hopper/tma_operands.hpp"
 #include "weft/conv/source/kernel_params.hpp"
 #include "weft/gemm/epilogue/epilogue_store.hpp"
+#include "weft/gemm/hopper/wgmma_type.hpp"
 #include "weft/gemm/kernel/kernel.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/mainloop/mma_sm75.hpp"
@@ -154,8 +155,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Tile = BatchTile<typename PolicyT::Prologue>;
   struct Spec : gemm::WgmmaSpec {
-    static constexpr arch::WgmmaType kType =
-        Checked::kUnsigned ? arch::WgmmaType::kS8U8 : arch::WgmmaType::kS8;
+    static constexpr arch::WgmmaType kType = gemm::WgmmaTypeOf<typename PolicyT::Element>::value;
     static constexpr gemm::ColumnOrder kOrder = kSlidingWindow ? gemm::ColumnOrder::kPaired
                                                 : Checked::kNhwc || Checked::kInt4
                                                     ? gemm::ColumnOrder::kPlain

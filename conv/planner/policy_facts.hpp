@@ -46,6 +46,7 @@ constexpr ConvFacts FactsOf() {
     facts.wgmma.gathers = Checked::kGathers;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
+  facts.element_bytes = sizeof(typename PolicyT::Element);
   facts.store.activations = Epilogue::kActivations;
   if constexpr (Epilogue::kHasResidual) {
     facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);

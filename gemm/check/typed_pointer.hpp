@@ -75,7 +75,7 @@ class TypedPointer {
         kSame || kArgument != Argument::kNumbers,
         "weft: this argument points to another type: channel_alpha, routing and expert_scale to "
         "float (channel_alpha of products of double or Complex to those), filter_zero_point, "
-        "window_sums and ends to std::int32_t");
+        "window_sums and group_offsets to std::int32_t");
     if constexpr (kSame) {
       return address;
     } else {

@@ -136,8 +136,8 @@ struct ResidentRing : MbarRing<Mma> {
   template <class Meanwhile>
   WEFT_DEVICE static void Consume(arch::Thread t, Stages& shared, const Params& p,
                                   const Mma& mainloop, const KTileRange& k_tiles,
-                                  typename Mma::Accumulators& acc, State& state, bool /*fills*/,
-                                  const Meanwhile& meanwhile) {
+                                  typename Mma::Accumulators& acc, State& state,
+                                  bool /*transforms*/, const Meanwhile& meanwhile) {
     const int group = t.WarpUniform(t.warp()) / 4;
     t.MbarWait(t.SharedAddress(&shared.full[state.slot]), state.parity);
     if (!state.started && group > 0) t.MbarWait(t.SharedAddress(&shared.order[group - 1]), 0);

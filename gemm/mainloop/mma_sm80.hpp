@@ -246,7 +246,7 @@ struct MmaSm80Mainloop
 
  public:
   // A warp's rows of A in registers: for each k group and 16 rows, what one instruction takes
-  // (arch/fragments.hpp).
+  // (arch/isa/fragments.hpp).
   using FragmentsA = Word[kSteps][Tile::kFragmentsM][4];
   struct RegisterReaderA {
     static constexpr int kSteps = MmaSm80Mainloop::kSteps, kAtOnce = 1;

@@ -6,8 +6,8 @@
 //       static constexpr int kM, kN, kK;    // in elements
 //       using Element, ElementB, Sum;       // elements of A, of B, and of the accumulators
 //       using Word;                         // a register of A or B: one element, or 32 bits of k
-//       using A, B;  // (thread, register) -> row + rows * word; B's rows are C's columns
-//       using C;     // (thread, (columns, rows)) -> row + rows * column
+//       using LayoutA, LayoutB;  // (thread, register) -> row + rows * word; B's rows are C's columns
+//       using LayoutC;  // (thread, (columns, rows)) -> row + rows * column
 //       static constexpr arch::Requires kRequires;
 //       WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[], const Word (&a)[],
 //                                        const Word (&b)[]);  // c += a b, a thread's registers

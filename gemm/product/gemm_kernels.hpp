@@ -9,6 +9,7 @@
 #include "weft/gemm/hopper/tma_matrix.hpp"
 #include "weft/gemm/hopper/transposed_matrices.hpp"
 #include "weft/gemm/hopper/upcast_matrix.hpp"
+#include "weft/gemm/hopper/wgmma_type.hpp"
 #include "weft/gemm/kernel/kernel.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/mainloop/mma_sm75.hpp"
@@ -164,16 +165,6 @@ struct GemmParts : PartsTraits {
           : kRegisters;
 };
 
-template <class Element>
-inline constexpr arch::WgmmaType kWgmmaTypeOf =
-    std::is_same_v<Element, std::int8_t>    ? arch::WgmmaType::kS8
-    : std::is_same_v<Element, std::uint8_t> ? arch::WgmmaType::kS8U8  // its first operand is B
-    : std::is_same_v<Element, Half>         ? arch::WgmmaType::kF16
-    : std::is_same_v<Element, Bfloat16>     ? arch::WgmmaType::kBf16
-    : std::is_same_v<Element, Float8E4m3>   ? arch::WgmmaType::kE4m3
-    : std::is_same_v<Element, Float8E5m2>   ? arch::WgmmaType::kE5m2
-                                            : arch::WgmmaType::kTf32;
-
 // The parts of which gemm::KernelOf makes a wgmma_sm90 kernel.
 template <class PolicyT>
 struct WgmmaGemmParts : PartsTraits {
@@ -187,7 +178,7 @@ struct WgmmaGemmParts : PartsTraits {
                 "weft: config.threadblock.k of a wgmma_sm90 GEMM with LoadB is as many elements as "
                 "are 32, 64 or 128 bytes of B");
   struct Spec : WgmmaSpec {
-    static constexpr arch::WgmmaType kType = kWgmmaTypeOf<typename PolicyT::Element>;
+    static constexpr arch::WgmmaType kType = WgmmaTypeOf<typename PolicyT::Element>::value;
     static constexpr bool kRowsMnMajor = !kKMajorA<PolicyT> && !kTransposed<PolicyT>;
     static constexpr bool kColumnsMnMajor =
         !kKMajorB<PolicyT> && !kTransposed<PolicyT> && !kUpcastsB;

@@ -14,7 +14,7 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // For an epilogue without auxiliary outputs.
-template <class T>
+template <class TileT>
 struct NoAuxiliary {
   static constexpr bool kNeedsPixel = false;
   struct Pair {};
@@ -35,15 +35,15 @@ struct NoAuxiliary {
 struct alignas(16) PairPlaces {
   std::int64_t begin[2];
 };
-template <class T, class Shared>
+template <class TileT, class Shared>
 WEFT_DEVICE PairPlaces LoadPairPlaces(arch::Thread t, const Shared& shared, int i) {
   return t.LoadShared(reinterpret_cast<const PairPlaces*>(
-      &shared.offset[T::Map::Group(t)][T::Pixels::PixelOf(t, i)]));
+      &shared.offset[TileT::Map::Group(t)][TileT::Pixels::PixelOf(t, i)]));
 }
 
 // For 16-bit copies beside outputs of one byte: they are stored through shared memory of their own
 // (staged_halves.hpp), so that See only keeps them.
-template <class T>
+template <class TileT>
 struct StagedCopies {
   static constexpr bool kNeedsPixel = false;
   struct Pair {
@@ -54,17 +54,17 @@ struct StagedCopies {
   WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared& shared, int i, std::int32_t&) {
     Pair pair;
     pair.places = {};
-    if constexpr (T::Epilogue::kHasRange) pair.places = LoadPairPlaces<T>(t, shared, i);
+    if constexpr (TileT::Epilogue::kHasRange) pair.places = LoadPairPlaces<TileT>(t, shared, i);
     return pair;
   }
   template <class Output, class In, class Channels, class Range>
   WEFT_DEVICE static void See(arch::Thread, const Output& p, const In& in,
                               const epilogues::OutputCoord& at, const OutputPixel&, int v,
                               Pair& pair, const Channels&, Range& range) {
-    typename T::Math::template Seen<1> seen;
-    T::Math::See(p, in, at, 0, seen);
+    typename TileT::Math::template Seen<1> seen;
+    TileT::Math::See(p, in, at, 0, seen);
     pair.copied[v] = seen.copy[0];
-    T::Math::TakeRange(pair.places.begin[v / 2] >= 0, seen, range);
+    TileT::Math::TakeRange(pair.places.begin[v / 2] >= 0, seen, range);
   }
   template <class Output, class Channels, class Range>
   WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
@@ -73,7 +73,7 @@ struct StagedCopies {
 
 // For auxiliary outputs that each thread stores by itself, in the output's layout or without a
 // layout (ranges). Of a pixel they need only where it begins, which is in shared memory already.
-template <class T>
+template <class TileT>
 struct PlacedAuxiliary {
   static constexpr bool kNeedsPixel = false;
   struct Pair {
@@ -81,15 +81,15 @@ struct PlacedAuxiliary {
   };
   template <class Shared>
   WEFT_DEVICE static Pair Begin(arch::Thread t, const Shared& shared, int i, std::int32_t&) {
-    return {LoadPairPlaces<T>(t, shared, i)};
+    return {LoadPairPlaces<TileT>(t, shared, i)};
   }
   template <class Output, class In, class Channels, class Range>
   WEFT_DEVICE static void See(arch::Thread t, const Output& p, const In& in,
                               const epilogues::OutputCoord& at, const OutputPixel&, int v,
                               Pair& pair, const Channels& c, Range& range) {
-    typename T::Math::template Seen<1> seen;
-    T::Math::See(p, in, at, 0, seen);
-    T::Math::WriteSeen(t, p, pair.places.begin[v / 2], c, seen, range);
+    typename TileT::Math::template Seen<1> seen;
+    TileT::Math::See(p, in, at, 0, seen);
+    TileT::Math::WriteSeen(t, p, pair.places.begin[v / 2], c, seen, range);
   }
   template <class Output, class Channels, class Range>
   WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
@@ -98,7 +98,7 @@ struct PlacedAuxiliary {
 
 // For auxiliary outputs that each thread stores by itself, in another layout than the output's, or
 // whose values depend on the pixel's coordinates.
-template <class T>
+template <class TileT>
 struct PixelAuxiliary {
   static constexpr bool kNeedsPixel = true;
   struct Pair {};
@@ -115,31 +115,31 @@ struct PixelAuxiliary {
   WEFT_DEVICE static void See(arch::Thread t, const Output& p, const In& in,
                               const epilogues::OutputCoord& at, const OutputPixel& pixel, int,
                               Pair&, const Channels& c, Range& range) {
-    typename T::Math::template Seen<1> seen;
-    T::Math::See(p, in, at, 0, seen);
-    T::Math::WriteSeen(t, p, pixel, pixel.inside, c, seen, range);
+    typename TileT::Math::template Seen<1> seen;
+    TileT::Math::See(p, in, at, 0, seen);
+    TileT::Math::WriteSeen(t, p, pixel, pixel.inside, c, seen, range);
   }
   // For a pixel outside the output, or a channel past the last.
   template <class Output, class Channels, class Range>
   WEFT_DEVICE static void SeeNothing(arch::Thread t, const Output& p, const OutputPixel& pixel,
                                      const Channels& c, Range& range) {
-    T::Math::WriteSeen(t, p, pixel, pixel.inside, c, {}, range);
+    TileT::Math::WriteSeen(t, p, pixel, pixel.inside, c, {}, range);
   }
 };
 
-// Chooses the variant for the policy of StagedTile T.
-template <class T>
+// Chooses the variant for the policy of StagedTile TileT.
+template <class TileT>
 struct AuxiliaryOf {
-  using Math = typename T::Math;
-  static constexpr bool kCopies = kStagesCopy<typename T::Policy, T::Mma::kOrder>;
+  using Math = typename TileT::Math;
+  static constexpr bool kCopies = kStagesCopy<typename TileT::Policy, TileT::Mma::kOrder>;
   static constexpr bool kPlaced =
-      Math::kHasAuxiliaryOutputs && Math::kCopiesLieAsOutputs && !T::Epilogue::kNeedsCoordinate;
+      Math::kHasAuxiliaryOutputs && Math::kCopiesLieAsOutputs && !TileT::Epilogue::kNeedsCoordinate;
   static_assert(!kCopies || kPlaced);
-  using type =
-      std::conditional_t<kCopies, StagedCopies<T>,
-                         std::conditional_t<kPlaced, PlacedAuxiliary<T>,
-                                            std::conditional_t<Math::kHasAuxiliaryOutputs,
-                                                               PixelAuxiliary<T>, NoAuxiliary<T>>>>;
+  using type = std::conditional_t<
+      kCopies, StagedCopies<TileT>,
+      std::conditional_t<kPlaced, PlacedAuxiliary<TileT>,
+                         std::conditional_t<Math::kHasAuxiliaryOutputs, PixelAuxiliary<TileT>,
+                                            NoAuxiliary<TileT>>>>;
 };
 
 }  // namespace WEFT_BACKEND

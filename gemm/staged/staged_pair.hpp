@@ -11,16 +11,16 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile. Residual: how residuals are loaded (staged_residual.hpp). Auxiliary: the
+// TileT: a StagedTile. Residual: how residuals are loaded (staged_residual.hpp). Auxiliary: the
 // auxiliary outputs (staged_auxiliary.hpp). Halves: the StagedHalves of 16-bit values, or void if
 // there are none. kCopies: these values are copies, not outputs.
-template <class T, class Residual, class Auxiliary, class Halves, bool kCopies>
+template <class TileT, class Residual, class Auxiliary, class Halves, bool kCopies>
 struct StagedPair {
-  using Math = typename T::Math;
-  using Map = typename T::Map;
-  using Epilogue = typename T::Epilogue;
-  using Element = typename T::Element;
-  using Output = typename T::Output;
+  using Math = typename TileT::Math;
+  using Map = typename TileT::Map;
+  using Epilogue = typename TileT::Epilogue;
+  using Element = typename TileT::Element;
+  using Output = typename TileT::Output;
   static constexpr bool kLooks =
       Residual::kNeedsPixel || Auxiliary::kNeedsPixel || Epilogue::kNeedsCoordinate;
 
@@ -83,7 +83,7 @@ struct StagedPair {
       [[maybe_unused]] const PairTerms* pair = nullptr;
       if constexpr (Math::kTerms) {
         pair = reinterpret_cast<const PairTerms*>(
-            &shared.terms[Map::Group(t)][T::Pixels::PixelOf(t, i)]);
+            &shared.terms[Map::Group(t)][TileT::Pixels::PixelOf(t, i)]);
       }
       if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
       WEFT_UNROLL
@@ -112,7 +112,7 @@ struct StagedPair {
         using Copy = typename Epilogue::CopyStage;
         half[e] = Halves::Pack(Copy::Convert(auxiliary.copied[e]),
                                Copy::Convert(auxiliary.copied[2 + e]));
-      } else if constexpr (!T::kBytes) {
+      } else if constexpr (!TileT::kBytes) {
         half[e] = Halves::Pack(outputs[e], outputs[2 + e]);
       }
     }
@@ -124,7 +124,7 @@ struct StagedPair {
     std::uint32_t word = 0;
     if constexpr (Epilogue::OutputStage::kSaturates) {
       word = t.template PackSaturated<Element>(values);
-    } else if constexpr (T::kBytes) {
+    } else if constexpr (TileT::kBytes) {
       memcpy(&word, outputs, sizeof(word));
     }
     return word;

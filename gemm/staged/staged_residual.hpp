@@ -13,7 +13,7 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // For an epilogue without a residual.
-template <class T>
+template <class TileT>
 struct NoResidual {
   static constexpr bool kStaged = false;
   static constexpr bool kNeedsPixel = false;
@@ -25,37 +25,38 @@ struct NoResidual {
 };
 
 // Every thread loads the residuals of its own accumulators, one by one.
-template <class T>
+template <class TileT>
 struct LoadedResidual {
   static constexpr bool kStaged = false;
   static constexpr bool kNeedsPixel = true;
   template <class Output, class Channels>
   WEFT_DEVICE static float Of(arch::Thread t, const Output& p, const OutputPixel& pixel,
                               bool wanted, const Channels& c, std::uint32_t /*staged*/, int) {
-    return T::Math::Residual(t, p, pixel, wanted, c);
+    return TileT::Math::Residual(t, p, pixel, wanted, c);
   }
 };
 
 // The residual is loaded by cp.async to shared memory and read by ldmatrix. Layout: the residual's.
 // kRun: the channels (bytes) of one cp.async, at least 4.
-template <class T, class Layout, int kRun>
+template <class TileT, class Layout, int kRun>
 struct StagedResidual {
   static constexpr bool kStaged = true;
   static constexpr bool kNeedsPixel = false;
-  using Chunks = typename T::Chunks;
-  using Pixels = typename T::Pixels;
+  using Chunks = typename TileT::Chunks;
+  using Pixels = typename TileT::Pixels;
 
   // Starts the cp.async copies of this thread's share of the chunks. It is called before the
   // mainloop of a tile, while the operands are being loaded.
   template <class Shared, class Output, class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
-    auto& staged = shared.chunk[T::Map::Group(t)];
+    auto& staged = shared.chunk[TileT::Map::Group(t)];
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
-    const auto mine = T::MineOf(t);
+    const auto mine = TileT::MineOf(t);
     const bool reads = p.ReadsResidual();
-    first_n += T::Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
-    T::ForEachRow(mine, [&](int row) {
+    first_n +=
+        TileT::Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
+    TileT::ForEachRow(mine, [&](int row) {
       const OutputPixel pixel =
           p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, Pixels::FirstOf(mine.chunk) + row));
       const auto* from = p.residual + pixel.n * Layout::ImageStride(p.extents) +
@@ -77,12 +78,12 @@ struct StagedResidual {
   // in which ldmatrix hands them out. The chunks of other threads may be read only after a barrier.
   template <class Shared>
   WEFT_DEVICE static void Await(arch::Thread t, Shared& shared) {
-    auto& staged = shared.chunk[T::Map::Group(t)];
+    auto& staged = shared.chunk[TileT::Map::Group(t)];
     t.template CpAsyncWait<0>();
     if constexpr (!Chunks::kInOrder) {
-      using Chunk = typename T::Chunk;
-      const auto mine = T::MineOf(t);
-      T::ForEachRow(mine, [&](int row) {
+      using Chunk = typename TileT::Chunk;
+      const auto mine = TileT::MineOf(t);
+      TileT::ForEachRow(mine, [&](int row) {
         auto* const place = reinterpret_cast<Chunk*>(staged[Chunks::Place(row, mine.chunk)]);
         Chunk words = t.LoadShared(place);
         Chunks::ToFragments(t, mine.chunk, words);
@@ -99,22 +100,22 @@ struct StagedResidual {
   }
 };
 
-// Chooses the variant for the policy of StagedTile T.
-template <class T>
+// Chooses the variant for the policy of StagedTile TileT.
+template <class TileT>
 struct ResidualOf {
-  using Epilogue = typename T::Epilogue;
-  using Layout = typename Epilogue::template ResidualLayout<typename T::Dst>;
+  using Epilogue = typename TileT::Epilogue;
+  using Layout = typename Epilogue::template ResidualLayout<typename TileT::Dst>;
   // Adjacent channels that one access may load.
   static constexpr int kRun = [] {
     constexpr int kOwn = Layout::kChannelRun;
-    if (kOwn == 0) return T::Dst::kChannelRun == 0 ? T::kRun : 1;
-    return kOwn < T::kRun ? kOwn : T::kRun;
+    if (kOwn == 0) return TileT::Dst::kChannelRun == 0 ? TileT::kRun : 1;
+    return kOwn < TileT::kRun ? kOwn : TileT::kRun;
   }();
-  static constexpr bool kStages = T::kBytes && Epilogue::kHasResidual &&
-                                  sizeof(typename T::Output::ResidualElement) == 1 && kRun >= 4;
+  static constexpr bool kStages = TileT::kBytes && Epilogue::kHasResidual &&
+                                  sizeof(typename TileT::Output::ResidualElement) == 1 && kRun >= 4;
   using type = std::conditional_t<
-      kStages, StagedResidual<T, Layout, kRun>,
-      std::conditional_t<Epilogue::kHasResidual, LoadedResidual<T>, NoResidual<T>>>;
+      kStages, StagedResidual<TileT, Layout, kRun>,
+      std::conditional_t<Epilogue::kHasResidual, LoadedResidual<TileT>, NoResidual<TileT>>>;
 };
 
 }  // namespace WEFT_BACKEND

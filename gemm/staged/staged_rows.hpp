@@ -12,30 +12,30 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile. Halves: the StagedHalves through which 16-bit values are stored, or void.
-template <class T, class Halves>
+// TileT: a StagedTile. Halves: the StagedHalves through which 16-bit values are stored, or void.
+template <class TileT, class Halves>
 struct StagedRows {
-  using Math = typename T::Math;
-  using Map = typename T::Map;
-  static constexpr int kGroups = T::Mma::kGroups;
+  using Math = typename TileT::Math;
+  using Map = typename TileT::Map;
+  static constexpr int kGroups = TileT::Mma::kGroups;
 
   struct Places {
     // Where each pixel begins in the destination, in elements; negative: it is outside the output.
-    alignas(16) std::int64_t offset[kGroups][T::kPixels];
+    alignas(16) std::int64_t offset[kGroups][TileT::kPixels];
   };
   struct BytesAndPlaces {  // no base class: derived members could be laid out in its tail padding
-    alignas(128) std::uint8_t chunk[kGroups][T::kRows * T::kChunks][16];
-    alignas(16) std::int64_t offset[kGroups][T::kPixels];  // as in Places
+    alignas(128) std::uint8_t chunk[kGroups][TileT::kRows * TileT::kChunks][16];
+    alignas(16) std::int64_t offset[kGroups][TileT::kPixels];  // as in Places
   };
-  using Plain = std::conditional_t<T::kBytes, BytesAndPlaces, Places>;
+  using Plain = std::conditional_t<TileT::kBytes, BytesAndPlaces, Places>;
   struct WithTerms : Plain {
-    alignas(16) typename Math::PixelTerms terms[kGroups][T::kPixels];
+    alignas(16) typename Math::PixelTerms terms[kGroups][TileT::kPixels];
   };
   using WithoutSums = std::conditional_t<Math::kTerms, WithTerms, Plain>;
   struct WithImages : WithoutSums {
-    std::int32_t image[kGroups][T::kPixels];  // each pixel's image; negative: it is outside
+    std::int32_t image[kGroups][TileT::kPixels];  // each pixel's image; negative: it is outside
   };
-  using WithoutHalves = std::conditional_t<T::Epilogue::kHasSums, WithImages, WithoutSums>;
+  using WithoutHalves = std::conditional_t<TileT::Epilogue::kHasSums, WithImages, WithoutSums>;
   template <class Base, class HalvesT>
   struct WithHalves : Base {
     typename HalvesT::Shared halves;
@@ -48,17 +48,17 @@ struct StagedRows {
   template <class Output, class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m) {
-    using Dst = typename T::Dst;
+    using Dst = typename TileT::Dst;
     const std::int64_t image = Dst::ImageStride(p.extents);
     WEFT_UNROLL
-    for (int i = 0; i < T::kPixels; i += 128) {
+    for (int i = 0; i < TileT::kPixels; i += 128) {
       const int number = i + t.tid() % 128;
-      const OutputPixel pixel = p.rows.Pixel(tile, first_m + T::Pixels::NumberOf(t, number));
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + TileT::Pixels::NumberOf(t, number));
       const std::int64_t offset =
           pixel.inside ? pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq) : -1;
-      const bool mine = i + 128 <= T::kPixels || number < T::kPixels;
+      const bool mine = i + 128 <= TileT::kPixels || number < TileT::kPixels;
       if (mine) shared.offset[Map::Group(t)][number] = offset;
-      if constexpr (T::Epilogue::kHasSums) {
+      if constexpr (TileT::Epilogue::kHasSums) {
         const std::int32_t n = pixel.inside ? pixel.n : -1;
         if (mine) shared.image[Map::Group(t)][number] = n;
       }

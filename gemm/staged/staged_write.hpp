@@ -13,17 +13,17 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// T: a StagedTile with outputs of one byte.
-template <class T>
+// TileT: a StagedTile with outputs of one byte.
+template <class TileT>
 struct StagedWrite {
-  using Output = typename T::Output;
-  using Element = typename T::Element;
-  using Map = typename T::Map;
-  using Pixels = typename T::Pixels;
-  using Chunks = typename T::Chunks;
-  using Chunk = typename T::Chunk;
-  using ChannelSpan = typename T::ChannelSpan;
-  static constexpr int kRun = T::kRun;
+  using Output = typename TileT::Output;
+  using Element = typename TileT::Element;
+  using Map = typename TileT::Map;
+  using Pixels = typename TileT::Pixels;
+  using Chunks = typename TileT::Chunks;
+  using Chunk = typename TileT::Chunk;
+  using ChannelSpan = typename TileT::ChannelSpan;
+  static constexpr int kRun = TileT::kRun;
 
   // All threads of a warpgroup call it; a barrier waits until all of them have staged their
   // outputs.
@@ -32,13 +32,13 @@ struct StagedWrite {
                               const ChannelSpan& span) {
     const int group = Map::Group(t);
     t.BarSync(1 + group, 128);
-    if constexpr (T::Epilogue::kHasSums) {
+    if constexpr (TileT::Epilogue::kHasSums) {
       AddUp(t, shared, p, span);
       // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's
       // wgmma.
       t.BarSync(1 + group, 128);
     }
-    if constexpr (!T::Epilogue::kWritesOutput) {
+    if constexpr (!TileT::Epilogue::kWritesOutput) {
       // The image sums were all that the staged bytes are for.
     } else if (span.end - span.first >= 16 * Pixels::kChunks) {
       Write<false>(t, shared, p, span);
@@ -52,9 +52,9 @@ struct StagedWrite {
   template <bool kMasked, class Shared>
   WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
                                 const ChannelSpan& span) {
-    using Dst = typename T::Dst;
+    using Dst = typename TileT::Dst;
     const auto& staged = shared.chunk[Map::Group(t)];
-    const auto mine = T::MineOf(t);
+    const auto mine = TileT::MineOf(t);
     const std::int64_t* const offsets = shared.offset[Map::Group(t)] + Pixels::FirstOf(mine.chunk);
     const std::int32_t k = span.first + Pixels::ChannelOf(mine.chunk);
     if (kMasked && k >= span.padded_end) return;
@@ -64,7 +64,7 @@ struct StagedWrite {
     Element* to[16 / kRun];  // where each run of the chunk would go for a pixel at offset 0
     WEFT_UNROLL
     for (int j = 0; j < 16; j += kRun) to[j / kRun] = p.dst + Dst::ChannelOffset(p.extents, k + j);
-    T::ForEachRow(mine, [&](int row) {
+    TileT::ForEachRow(mine, [&](int row) {
       const std::int64_t offset = t.LoadShared(&offsets[row]);
       Chunk words =
           t.LoadShared(reinterpret_cast<const Chunk*>(staged[Chunks::Place(row, mine.chunk)]));
@@ -100,10 +100,10 @@ struct StagedWrite {
                                 const ChannelSpan& span) {
     const auto& staged = shared.chunk[Map::Group(t)];
     WEFT_NO_UNROLL
-    for (int chunk = t.warp() % 4; chunk < T::kChunks; chunk += 4) {
+    for (int chunk = t.warp() % 4; chunk < TileT::kChunks; chunk += 4) {
       const std::int32_t k = span.first + Pixels::ChannelOf(chunk);
       if (k >= span.end) return;
-      AddUpChunks<Element, T::kRows>(
+      AddUpChunks<Element, TileT::kRows>(
           t, p, shared.image[Map::Group(t)] + Pixels::FirstOf(chunk), span.end,
           [&](int row) { return staged[Chunks::Place(row, chunk)]; },
           [&](int b) { return k + Chunks::ChannelOf(chunk, b); });

@@ -124,7 +124,7 @@ struct NoStageTransform {
   }
 };
 
-// Traits of Parts, which name what a kernel is made of (tile_kernel.hpp).
+// Traits of Parts, which name what a kernel is made of (gemm/kernel/).
 struct PartsTraits {
   // Registers of a thread on GPUs before sm_90; 0 stands for kRegisters.
   static constexpr int kRegistersBefore90 = 0;
