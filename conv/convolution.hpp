@@ -242,7 +242,7 @@ class Convolution {
       return s;
     }
     FillOutput(args, &params.output);
-    if constexpr (kFillsPadding<PolicyT>) {
+    if constexpr (kTransformsPadding<PolicyT>) {
       const SourceCorrection& table = args.source_correction;
       if (table.edge_rows() != nullptr) {
         params.padding = PaddingOf(problem(), tma, table.zero_point());
@@ -260,7 +260,7 @@ class Convolution {
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
       if (absl::Status s =
-              gemm::MakeMap("conv", make, std::get<StripPlan>(plan_.kernel).source_spec,
+              gemm::MakeMap("conv", make, std::get<SlidingWindowPlan>(plan_.kernel).source_spec,
                             params.a.src, &params.a.map);
           !s.ok()) {
         return s;

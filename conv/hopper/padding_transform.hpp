@@ -17,7 +17,7 @@
 namespace weft::conv {
 inline namespace WEFT_BACKEND {
 
-// One warp runs it, for a policy with kFillsPadding.
+// One warp runs it, for a policy with kTransformsPadding.
 //
 // Once for each tile the warp lists the positions that are padding, copy after copy, for as many
 // copies as lie between the first tap and the last copy of any k tile; so the entries of each k

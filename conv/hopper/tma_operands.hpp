@@ -135,12 +135,12 @@ struct WithPadding<true> {
 };
 // Whether PolicyT's kernels have PaddingTransform as their stage transform.
 template <class PolicyT>
-inline constexpr bool kFillsPadding =
+inline constexpr bool kTransformsPadding =
     PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
 
 // The parameters of a wgmma_sm90 kernel.
 template <class PolicyT>
-struct WgmmaParams : WithPadding<kFillsPadding<PolicyT>> {
+struct WgmmaParams : WithPadding<kTransformsPadding<PolicyT>> {
   // What all threads read first stands side by side, in few cache lines: a kernel's parameters are
   // in no cache when it starts.
   gemm::MbarRingParams ring;

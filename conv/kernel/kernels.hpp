@@ -162,7 +162,7 @@ struct WgmmaParts : gemm::PartsTraits {
                                                     : gemm::ColumnOrder::kPermuted;
     static constexpr bool kResident = kSlidingWindow;
     static constexpr bool kGathers = Checked::kGathers;
-    static constexpr bool kTransforms = !kSlidingWindow && !kGathers && kFillsPadding<PolicyT>;
+    static constexpr bool kTransforms = !kSlidingWindow && !kGathers && kTransformsPadding<PolicyT>;
     static constexpr bool kMayPackRows = !kSlidingWindow && !kGathers && !Checked::kInt4;
     using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
   };

@@ -135,7 +135,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 }  // namespace
 
-absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFacts& f) {
+absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
     return Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
   }
@@ -164,7 +164,7 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
 
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
   const std::int64_t filter = steps * tile.n * 32;
-  StripPlan plan;
+  SlidingWindowPlan plan;
   plan.filter = MakeFilter(p, f);
   SlidingWindowSource& a = plan.source;
   std::int64_t stage = 0;
@@ -265,7 +265,7 @@ absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFact
   return plan;
 }
 
-gemm::WgmmaCounts CountsOf(const StripPlan& s) {
+gemm::WgmmaCounts CountsOf(const SlidingWindowPlan& s) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
   counts.whole_k = true;
   counts.whole_k_copied = s.source_spec.rank == 0;

@@ -13,7 +13,7 @@
 namespace weft::conv {
 
 // The kernel's parameters without pointers.
-struct StripPlan : RingPlan {
+struct SlidingWindowPlan : RingPlan {
   arch::TensorMapSpec source_spec;  // what TMA loads; rank 0: threads copy the windows instead
   SlidingWindowSource source;
   FilterParams filter;
@@ -24,9 +24,10 @@ struct StripPlan : RingPlan {
 // InvalidArgument for a stride_w other than 1, 2 or 4, for a dilation_w other than 1, for windows
 // and filters that do not fit in shared memory, and for filters of more chunks than
 // FilterChunks::kMost.
-absl::StatusOr<StripPlan> MakeSlidingWindowPlan(const Problem& problem, const ConvFacts& facts);
+absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& problem,
+                                                        const ConvFacts& facts);
 
 // What the tile model needs of the plan.
-gemm::WgmmaCounts CountsOf(const StripPlan& plan);
+gemm::WgmmaCounts CountsOf(const SlidingWindowPlan& plan);
 
 }  // namespace weft::conv

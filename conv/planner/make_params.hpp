@@ -17,7 +17,7 @@ template <class PolicyT, class Checked = CheckedPolicy<PolicyT>>
 using KernelPlan = std::conditional_t<
     Checked::kDepthwise, DepthwisePlan,
     std::conditional_t<
-        Checked::kSlidingWindow, StripPlan,
+        Checked::kSlidingWindow, SlidingWindowPlan,
         std::conditional_t<Checked::kGathers, GatherPlan,
                            std::conditional_t<Checked::kWgmma, TmaPlan, MultistagePlan>>>>;
 
@@ -104,7 +104,7 @@ template <SourceKind, class Params>
   }
 }
 template <SourceKind, class Params>
-[[gnu::visibility("hidden")]] void FillOperands(const StripPlan& plan, Params* params) {
+[[gnu::visibility("hidden")]] void FillOperands(const SlidingWindowPlan& plan, Params* params) {
   static_cast<SlidingWindowSource&>(params->a) = plan.source;
   static_cast<FilterParams&>(params->b) = plan.filter;
   static_cast<FilterChunks&>(params->b) = plan.filter_chunks;

@@ -79,7 +79,7 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
                      "take; use an MmaSm80Config"));
   }
   if (!f.source.nhwc && f.source.interleave == 4) {
-    absl::StatusOr<StripPlan> strips = MakeSlidingWindowPlan(p, f);
+    absl::StatusOr<SlidingWindowPlan> strips = MakeSlidingWindowPlan(p, f);
     if (!strips.ok()) return strips.status();
     plan->counts.wgmma = CountsOf(*strips);
     plan->kernel = *std::move(strips);
@@ -141,7 +141,7 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
 
 // How the source reaches shared memory, in words for Describe.
 const char* PathOf(const ConvPlan& plan) {
-  if (std::holds_alternative<StripPlan>(plan.kernel)) return "sliding windows";
+  if (std::holds_alternative<SlidingWindowPlan>(plan.kernel)) return "sliding windows";
   if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
   if (!plan.counts.gathers) return "pointwise";
   const auto* tma = std::get_if<TmaPlan>(&plan.kernel);

@@ -35,12 +35,12 @@ struct ConvPlan {
   prologues::BatchExtents batch;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
   // The plan for the policy's kind of kernel. An empty problem has a default-constructed one.
-  std::variant<MultistagePlan, TmaPlan, StripPlan, GatherPlan, DepthwisePlan> kernel;
+  std::variant<MultistagePlan, TmaPlan, SlidingWindowPlan, GatherPlan, DepthwisePlan> kernel;
 
   // What wgmma_sm90 kernels have in common; null for kernels of other mainloops.
   const RingPlan* ring() const {
     if (const auto* tma = std::get_if<TmaPlan>(&kernel)) return tma;
-    if (const auto* strips = std::get_if<StripPlan>(&kernel)) return strips;
+    if (const auto* strips = std::get_if<SlidingWindowPlan>(&kernel)) return strips;
     return std::get_if<GatherPlan>(&kernel);
   }
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
