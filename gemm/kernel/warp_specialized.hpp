@@ -24,21 +24,13 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, state);
+      Roles::Produce(p, shared, t, producer, tiles, state);
     } else {
       Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
-  WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, State& state) {
-    Roles::GiveRegisters(t);
-    Roles::Transform(p, shared, t, producer, tiles, state);
-    Roles::Load(p, shared, t, producer, tiles, state);
-    Pipeline::End(t, shared.stages, p.ring, state);
-  }
-
   // All consumer warpgroups multiply a work tile together, then store it, while producers load the
   // next one.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,

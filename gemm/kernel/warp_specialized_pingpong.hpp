@@ -31,21 +31,13 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
     State state;
     const int producer = Roles::ProducerWarp(t);
     if (producer >= 0) {
-      Produce(p, shared, t, producer, tiles, state);
+      Roles::Produce(p, shared, t, producer, tiles, state);
     } else {
       Consume(p, shared, t, tiles, state);
     }
   }
 
  private:
-  WEFT_DEVICE static void Produce(const Params& p, SharedStorage& shared, arch::Thread t,
-                                  int producer, const Tiles& tiles, State& state) {
-    Roles::GiveRegisters(t);
-    Roles::Transform(p, shared, t, producer, tiles, state);
-    Roles::Load(p, shared, t, producer, tiles, state);
-    Pipeline::End(t, shared.stages, p.ring, state);
-  }
-
   // The warpgroups of a ping-pong group multiply every other work tile of the block together, then
   // store it.
   WEFT_DEVICE static void Consume(const Params& p, SharedStorage& shared, arch::Thread t,

@@ -69,7 +69,6 @@ struct WarpSpecializedRoles
   using Mainloop = typename Parts::Mainloop;
   using Pipeline = typename Parts::Pipeline;
   using Epilogue = typename Parts::Epilogue;
-  using Accumulators = typename Mainloop::Accumulators;
   using State = typename Pipeline::State;
   // Each of these kernels may start while earlier ones of its stream still run
   // (arch::LaunchAttributes).
@@ -159,6 +158,17 @@ struct WarpSpecializedRoles
       Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, work.k_tiles, early, state);
       early = -1;
     }
+  }
+
+  // Called by the whole producer warpgroup of a kernel that does nothing between the last load and
+  // the end of the ring.
+  template <class Shared, class Tiles>
+  WEFT_DEVICE static void Produce(const Params& p, Shared& shared, arch::Thread t, int producer,
+                                  const Tiles& tiles, State& state) {
+    GiveRegisters(t);
+    Transform(p, shared, t, producer, tiles, state);
+    Load(p, shared, t, producer, tiles, state);
+    Pipeline::End(t, shared.stages, p.ring, state);
   }
 
   // ---- Called by the consumer warpgroups.

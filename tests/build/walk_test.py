@@ -20,7 +20,7 @@ class WalkTest(unittest.TestCase):
                 self.assertEqual(shown, file)
                 self.assertRegex((ROOT / file).read_text(), rf"\b{function}\b")
 
-    def test_folders_of_other_files_exist(self):
+    def test_every_link_leads_to_a_file(self):
         for file in re.findall(r"\]\(\.\./([\w/.]+)\)", PAGE.read_text()):
             self.assertTrue((ROOT / file).exists(), file)
 
