@@ -116,6 +116,9 @@ struct Upcast {
     }
   }
 };
+// Its name of before.
+template <class Element, class From>
+using Widen [[deprecated("weft: gemm::Widen is called gemm::Upcast now")]] = Upcast<Element, From>;
 
 namespace internal {
 
