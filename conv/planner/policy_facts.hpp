@@ -25,18 +25,21 @@ constexpr ConvFacts FactsOf() {
   facts.src_layout = PolicyT::SrcLayout::kName;
   facts.dst_layout = Dst::kName;
   facts.store.element_bits = Checked::kDstBits;
-  facts.source = {.interleave = PolicyT::SrcLayout::kInterleave,
-                  .bits = Checked::kSrcBits,
-                  .unit_bytes = Checked::kUnitBytes,
-                  .unit_channels = Checked::kUnitChannels,
-                  .nhwc = Checked::kNhwc,
-                  .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
-                  .converted = kConvertsSource<PolicyT>};
-  facts.filter = {.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
-  facts.output = {.interleave = Dst::kInterleave,
-                  .channel_run = Dst::kChannelRun,
-                  .image_sums = Epilogue::kHasSums};
-  facts.prologue = {
+  // The structs are named: of an assignment from braces alone, in a template, nvcc 13.0 forgets the members' names,
+  // and what follows a member that is left out then goes to the wrong one.
+  facts.source = SourceFacts{.interleave = PolicyT::SrcLayout::kInterleave,
+                             .bits = Checked::kSrcBits,
+                             .unit_bytes = Checked::kUnitBytes,
+                             .unit_channels = Checked::kUnitChannels,
+                             .nhwc = Checked::kNhwc,
+                             .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
+                             .converted = kConvertsSource<PolicyT>};
+  facts.filter =
+      FilterFacts{.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
+  facts.output = OutputFacts{.interleave = Dst::kInterleave,
+                             .channel_run = Dst::kChannelRun,
+                             .image_sums = Epilogue::kHasSums};
+  facts.prologue = PrologueFacts{
       .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
   facts.depthwise = Checked::kDepthwise;
   facts.largest_product = Checked::kLargestProduct;

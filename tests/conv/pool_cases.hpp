@@ -162,6 +162,9 @@ TEST(PooledAverage, IsTheContracts) {
 
 TEST(ConvolutionPool, ArgumentsAreChecked) {
   using P = S8Conv4<Alone<std::int8_t>, NCxHWx<4>, Tile32x32>;
+  // Compiled by nvcc too, which once put the second of these into the first (policy_facts.hpp).
+  static_assert(FactsOf<P>().output.residual_channel_run == 0);
+  static_assert(FactsOf<P>().output.image_sums);
   const auto op = Convolution<P>::Create(SquareProblem(1, 4, 4, 8, 1, 0, 1));
   ASSERT_TRUE(op.ok());
   const OperatorMemory<std::int8_t> src(std::vector<std::int8_t>(op->src_size()));
