@@ -138,11 +138,12 @@ struct Chain {
                 "weft: the stages of an epilogue Chain come in the order [Residual] "
                 "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, "
                 "[OutputScale] [RoundFirst] output; a Residual may also follow an activation");
-  static_assert(internal::RealValuesAreScaled<Stages...>(),
-                "weft: an activation of real values (HSwish, HSigmoid, Sigmoid, Silu, Tanh, Gelu, "
-                "GeluTanh, Relu6, OnSteps<F>) stands in an epilogue Chain that ends in ClampTo<T> "
-                "without an OutputScale behind it; add OutputScale, give args.alpha = sx * sw, so "
-                "that the activation's argument is real, and args.output_scale = sy");
+  static_assert(
+      internal::RealValuesAreScaled<Stages...>(),
+      "weft: an activation of real values (a row of epilogues/activations.def, or OnSteps<F>) "
+      "stands in an epilogue Chain that ends in ClampTo<T> "
+      "without an OutputScale behind it; add OutputScale, give args.alpha = sx * sw, so "
+      "that the activation's argument is real, and args.output_scale = sy");
   static_assert((kBytesAreEnough<Stages> && ...),
                 "weft: every stage of an epilogue Chain is default-constructible and trivially "
                 "copyable, since its bytes are copied to the GPU; give an activation numbers and "
@@ -326,20 +327,13 @@ using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std
 // makes steps of the activation's result.
 template <class Functor, class BiasT = float>
 using BiasActivation = Chain<Scale, Bias<BiasT>, Functor, OutputScale, ClampTo<std::int8_t>>;
-template <class BiasT = float>
-using BiasHSwish = BiasActivation<HSwish, BiasT>;
-template <class BiasT = float>
-using BiasHSigmoid = BiasActivation<HSigmoid, BiasT>;
-template <class BiasT = float>
-using BiasSigmoid = BiasActivation<Sigmoid, BiasT>;
-template <class BiasT = float>
-using BiasSilu = BiasActivation<Silu, BiasT>;
-template <class BiasT = float>
-using BiasTanh = BiasActivation<Tanh, BiasT>;
-template <class BiasT = float>
-using BiasGelu = BiasActivation<Gelu, BiasT>;
-template <class BiasT = float>
-using BiasGeluTanh = BiasActivation<GeluTanh, BiasT>;
+// BiasHSwish, BiasSilu and so on: one of each row of the table of activations.
+#define WEFT_ACTIVATION(functor, chain, ...)                                           \
+  static_assert(std::is_base_of_v<OfRealValues, functor>,                              \
+                "weft: a functor of epilogues/activations.def inherits OfRealValues"); \
+  template <class BiasT = float>                                                       \
+  using chain = BiasActivation<functor, BiasT>;
+#include "weft/epilogues/activations.def"
 template <class BiasT = float>
 using BiasClamp = BiasActivation<ClampRange, BiasT>;
 // HSwish of a value that is quantised to int8 first, with scale s, which is the epilogue's

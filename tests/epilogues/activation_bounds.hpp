@@ -1,6 +1,4 @@
-// The true functions behind the activations of exp_activations.hpp and the hard ones, in double, and how far each
-// may be from them: the numbers of epilogues/README.md. For both back ends. kLeast is no greater than any value, and
-// kGreatest no less, where there is a greatest.
+// The rows of epilogues/activations.def as types, with their true functions in double. For both back ends.
 #pragma once
 
 #include <math.h>  // NOLINT: the functions of CUDA's device code are the global ones
@@ -12,65 +10,36 @@
 
 namespace weft::epilogues {
 
-// absolute: of max(1, |f|). ulp: in units of f's last place, where |f| >= 2^-20; 0 is no bound.
-struct Bound {
-  double absolute;
-  double ulp;
-};
-
-inline constexpr double kNoGreatest = 1e300;
+// What stands in the table for a bound that an activation does not have.
+inline constexpr double kNoBound = 1e300;
+// What an activation makes of NaN: what it makes of -infinity, or NaN.
+enum class OfNan { kNanIsLow, kNanStays };
 
 inline namespace WEFT_BACKEND {
 
-struct TrueHSigmoid {
-  using Activation = HSigmoid;
-  static constexpr Bound kBound = {4.5e-8, 0.0};
-  static constexpr double kLeast = 0.0, kGreatest = 1.0;
-  WEFT_DEVICE static double At(double x) {
-    return x <= -3.0 ? 0.0 : x >= 3.0 ? 1.0 : (x + 3.0) / 6.0;
-  }
-};
-struct TrueHSwish {
-  using Activation = HSwish;
-  static constexpr Bound kBound = {1.6e-7, 0.0};
-  static constexpr double kLeast = -0.375, kGreatest = kNoGreatest;
-  WEFT_DEVICE static double At(double x) { return x * TrueHSigmoid::At(x); }
-};
-struct TrueSigmoid {
-  using Activation = Sigmoid;
-  static constexpr Bound kBound = {1.1e-7, 5.5};
-  static constexpr double kLeast = 0.0, kGreatest = 1.0;
-  WEFT_DEVICE static double At(double x) { return 1.0 / (1.0 + exp(-x)); }
-};
-struct TrueSilu {
-  using Activation = Silu;
-  static constexpr Bound kBound = {1.7e-7, 7.0};
-  static constexpr double kLeast = -0.2784646, kGreatest = kNoGreatest;
-  WEFT_DEVICE static double At(double x) { return x / (1.0 + exp(-x)); }
-};
-struct TrueTanh {
-  using Activation = Tanh;
-  static constexpr Bound kBound = {1.8e-7, 4.5};
-  static constexpr double kLeast = -1.0, kGreatest = 1.0;
-  WEFT_DEVICE static double At(double x) { return tanh(x); }
-};
-struct TrueGelu {
-  using Activation = Gelu;
-  static constexpr Bound kBound = {1.1e-7, 0.0};
-  static constexpr double kLeast = -0.1699713, kGreatest = kNoGreatest;
-  WEFT_DEVICE static double At(double x) {
-    constexpr double kRootOfHalf = 0.70710678118654752440;
-    return 0.5 * x * erfc(-kRootOfHalf * x);
-  }
-};
-struct TrueGeluTanh {
-  using Activation = GeluTanh;
-  static constexpr Bound kBound = {1.7e-7, 20.0};
-  static constexpr double kLeast = -0.1700408, kGreatest = kNoGreatest;
-  WEFT_DEVICE static double At(double x) {
-    constexpr double kTwiceRootOf2OverPi = 1.59576912160573071176;
-    return x / (1.0 + exp(-kTwiceRootOf2OverPi * (x + 0.044715 * x * x * x)));
-  }
+// TrueSilu and so on.
+#define WEFT_ACTIVATION(functor, chain, reference, of_x, absolute, ulp, least, greatest, nan, \
+                        onnx)                                                                 \
+  struct True##functor {                                                                      \
+    using Activation = functor;                                                               \
+    static constexpr double kAbsolute = absolute, kUlp = ulp;                                 \
+    static constexpr double kLeast = least, kGreatest = greatest;                             \
+    static constexpr OfNan kOfNan = OfNan::nan;                                               \
+    WEFT_DEVICE static double At(double x) { return of_x; }                                   \
+  };
+#include "weft/epilogues/activations.def"
+
+// List<TrueHSwish, ...> of all rows, as ActivationRows<testing::Types>::All.
+template <template <class...> class List>
+struct ActivationRows {
+  template <class None, class... Rows>
+  struct Of {
+    using type = List<Rows...>;
+  };
+  using All = typename Of<void
+#define WEFT_ACTIVATION(functor, ...) , True##functor
+#include "weft/epilogues/activations.def"
+                          >::type;
 };
 
 // The greatest errors seen.

@@ -62,27 +62,19 @@ void FillScales(const std::vector<float>& alpha, const Between& between, float y
 }
 // clang-format on
 
-// One of the activations, which a case names, so that a kernel serves all of them.
+// One of the activations, which a case names by its row of the table, so that a kernel serves all of them.
 struct AnyActivation {
+  enum Row {
+#define WEFT_ACTIVATION(functor, ...) k##functor,
+#include "weft/epilogues/activations.def"
+  };
   int which = 0;
   constexpr float operator()(float x) const {
     switch (which) {
-      case 0:
-        return HSwish{}(x);
-      case 1:
-        return HSigmoid{}(x);
-      case 2:
-        return Sigmoid{}(x);
-      case 3:
-        return Silu{}(x);
-      case 4:
-        return Tanh{}(x);
-      case 5:
-        return Gelu{}(x);
-      case 6:
-        return GeluTanh{}(x);
-      case 7:
-        return Relu6{}(x);
+#define WEFT_ACTIVATION(functor, ...) \
+  case k##functor:                    \
+    return functor{}(x);
+#include "weft/epilogues/activations.def"
       default:
         return std::numeric_limits<float>::quiet_NaN();  // which none of the true functions is
     }

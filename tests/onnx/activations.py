@@ -11,6 +11,7 @@ that is within TIE of the middle between two integers, which may become either. 
 two are counted.
 """
 import argparse
+import json
 import math
 import struct
 import subprocess
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 from onnx import helper
 
@@ -27,20 +29,38 @@ FORMS = ["Conv, F", "QLinearConv, DQ, F", "Conv, Add, F", "Conv, F, Add"]
 TIE = 2e-3  # of a step; a sum in float is further from the exact one than an activation from its true function
 MOST_DIFFERENT = 2e-3  # of the outputs
 
-erf = np.vectorize(math.erf, otypes=[float])
-sigmoid = lambda x: 1 / (1 + np.exp(-x))
-# Name, the true function, and its nodes in ONNX, from "x" to "y".
-ACTIVATIONS = [
-    ("HardSwish", lambda x: x * np.clip(x + 3, 0, 6) / 6, [("HardSwish", ["x"], {})]),
-    ("HardSigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, [("HardSigmoid", ["x"], {"alpha": 1 / 6, "beta": 0.5})]),
-    ("Sigmoid", sigmoid, [("Sigmoid", ["x"], {})]),
-    ("SiLU", lambda x: x * sigmoid(x), [("Sigmoid", ["x"], {}), ("Mul", ["x", ""], {})]),
-    ("Tanh", np.tanh, [("Tanh", ["x"], {})]),
-    ("Gelu", lambda x: x * (1 + erf(x / np.sqrt(2))) / 2, [("Gelu", ["x"], {})]),
-    ("Gelu, tanh", lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
-     [("Gelu", ["x"], {"approximate": "tanh"})]),
-    ("Clip 0 to 6", lambda x: np.clip(x, 0, 6), [("Clip", ["x", "zero", "six"], {})]),
-]
+np.seterr(over="ignore")  # exp(-x) of a sigmoid's far end is infinite, and 1 / (1 + exp(-x)) is then 0
+# What the true functions of the table are made of.
+FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "erfc": np.vectorize(math.erfc, otypes=[float]), "fmin": np.fmin, "fmax": np.fmax}
+
+
+def columns(row):
+    """The columns of a row of epilogues/activations.def: what stands between its commas, but those in brackets and quotes."""
+    found, depth, quoted = [""], 0, False
+    for before, c in zip(" " + row, row):
+        quoted ^= c == '"' and before != "\\"
+        depth += 0 if quoted else (c == "(") - (c == ")")
+        if c == "," and depth == 0 and not quoted:
+            found.append("")
+        else:
+            found[-1] += c
+    return [column.strip() for column in found]
+
+
+def read_activations():
+    """Name, the true function and its nodes in ONNX for each row of epilogues/activations.def; None for one without nodes."""
+    table = Path(__file__).resolve().parents[2] / "epilogues" / "activations.def"
+    found = []
+    for line in table.read_text().splitlines():
+        if line.startswith("WEFT_ACTIVATION("):
+            name, _, _, of_x, _, _, _, _, _, nodes = columns(line[len("WEFT_ACTIVATION("):-1])
+            true_function = eval("lambda x: " + of_x, dict(FUNCTIONS))
+            nodes = [onnx.parser.parse_node(node) for node in json.loads(nodes).split(";") if node]
+            found.append((name, true_function, nodes) if nodes else None)
+    return found
+
+
+ACTIVATIONS = read_activations()
 
 
 class Case:
@@ -125,10 +145,14 @@ class Case:
             add("DequantizeLinear", ["r", "ms", "mz"], "dr")
         if self.form == 2:
             at = add("Add", [at, "dr"], "sum")
-        begin = before = at
-        for i, (kind, inputs, attributes) in enumerate(ACTIVATIONS[self.activation][2]):
-            inputs = [{"x": begin, "": before}.get(name, name) for name in inputs]
-            before = at = add(kind, inputs, f"f{i}", **attributes)
+        named = {"x": at, "zero": "zero", "six": "six"}  # other names of the activation's nodes get a letter more
+        for node in ACTIVATIONS[self.activation][2]:
+            renamed = onnx.NodeProto()
+            renamed.CopyFrom(node)
+            renamed.input[:] = [named.get(name, "f" + name) for name in node.input]
+            renamed.output[:] = ["f" + name for name in node.output]
+            nodes.append(renamed)
+        at = "fy"
         if self.form == 3:
             at = add("Add", [at, "dr"], "sum")
         add("QuantizeLinear", [at, "ys", "yz"], "y")
@@ -165,7 +189,7 @@ def main():
     args = parser.parse_args()
     rng = np.random.default_rng(args.seed)
     cases = [Case(rng, form, activation, powers) for _ in range(args.rounds) for form in range(len(FORMS))
-             for activation in range(len(ACTIVATIONS)) for powers in (False, True)]
+             for activation, row in enumerate(ACTIVATIONS) if row for powers in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
         given, results = Path(folder) / "cases", Path(folder) / "results"
         given.write_bytes(b"".join(case.bytes() for case in cases))

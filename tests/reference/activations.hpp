@@ -62,6 +62,9 @@ struct ClampActivation {
   float low, high;
   float operator()(float x) const { return Within(x, low, high); }
 };
+struct Relu6Activation : ClampActivation {
+  constexpr Relu6Activation() : ClampActivation{0.0f, 6.0f} {}
+};
 struct HSigmoidActivation {
   float operator()(float x) const {
     const float sixth = 1.0f / 6.0f;
