@@ -22,7 +22,8 @@ function(build_test name script)
                    -P ${CMAKE_CURRENT_SOURCE_DIR}/build/${script}.cmake)
 endfunction()
 
-# tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh.
+# tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh, which gives it many of them at
+# once.
 set(compile_fail ${CMAKE_CURRENT_SOURCE_DIR}/build/compile_fail.sh)
 set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
              -I${PROJECT_SOURCE_DIR}/cmake/include)
@@ -45,10 +46,25 @@ add_test(NAME compile_fail_headers COMMAND ${compiler} -x c++-header ${headers} 
 list(APPEND compiler -fsyntax-only)
 set_tests_properties(compile_fail_headers PROPERTIES FIXTURES_SETUP compile_fail_headers)
 file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
+set(compile_fail_gemm ${sources})
+list(FILTER compile_fail_gemm INCLUDE REGEX "/(block|gemm|layouts|tiled)_[^/]*$")
+set(compile_fail_conv ${sources})
+list(FILTER compile_fail_conv EXCLUDE REGEX "/(block|gemm|layouts|tiled)_[^/]*$")
+set(names compile_fail_gemm compile_fail_conv)
+# What must compile is alone.
 foreach(source IN LISTS sources)
-  cmake_path(GET source STEM name)
-  add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${compiler} -include ${headers})
-  set_tests_properties(compile_fail_${name} PROPERTIES FIXTURES_REQUIRED compile_fail_headers)
+  file(STRINGS ${source} success REGEX "^// EXPECT_SUCCESS$")
+  if(success)
+    cmake_path(GET source STEM name)
+    list(REMOVE_ITEM compile_fail_gemm ${source})
+    list(REMOVE_ITEM compile_fail_conv ${source})
+    set(compile_fail_${name} ${source})
+    list(APPEND names compile_fail_${name})
+  endif()
+endforeach()
+foreach(name IN LISTS names)
+  add_test(NAME ${name} COMMAND ${compile_fail} ${${name}} -- ${compiler} -include ${headers})
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED compile_fail_headers)
 endforeach()
 # The same for nvcc: what is wrong in device code only.
 if(WEFT_HAVE_CUDA)
@@ -57,7 +73,7 @@ if(WEFT_HAVE_CUDA)
   file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cu)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
-    add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} ${cuda_compiler})
+    add_test(NAME compile_fail_${name} COMMAND ${compile_fail} ${source} -- ${cuda_compiler})
   endforeach()
 endif()
 # No macro that a program may have, and no warning that it asks for, meets a header: all of them in one file.
@@ -71,9 +87,13 @@ endforeach()
 set(strict ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_strict.cpp)
 file(WRITE ${strict} "${content}")
 add_test(NAME headers_strict COMMAND ${compiler} -Wextra -Wshadow -Wpedantic -Werror ${strict})
+set(two ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/policy_layout.cpp)
+add_test(NAME compile_fail_harness_one_of_two
+         COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_accepted.cpp ${two} -- ${compiler})
+set_tests_properties(compile_fail_harness_one_of_two PROPERTIES WILL_FAIL TRUE)
 foreach(name accepted other_error)
   add_test(NAME compile_fail_harness_${name}
-           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp ${compiler})
+           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_${name}.cpp -- ${compiler})
   set_tests_properties(compile_fail_harness_${name} PROPERTIES WILL_FAIL TRUE)
 endforeach()
 
@@ -85,7 +105,7 @@ foreach(flag -std=c++17 -ffast-math -funsafe-math-optimizations -ffinite-math-on
     set(source cxx17)
   endif()
   add_test(NAME refused${flag}
-           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_${source}.cpp ${compiler} ${flag})
+           COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_${source}.cpp -- ${compiler} ${flag})
 endforeach()
 if(WEFT_HAVE_CUDA)
   foreach(flag --use_fast_math -ftz=true -prec-div=false)
@@ -93,7 +113,7 @@ if(WEFT_HAVE_CUDA)
       continue()
     endif()
     add_test(NAME refused${flag}
-             COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_use_fast_math.cu ${CMAKE_CUDA_COMPILER}
+             COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/refused_use_fast_math.cu -- ${CMAKE_CUDA_COMPILER}
                      -std=c++20 --expt-relaxed-constexpr -arch=sm_80 -cubin -o refused.cubin
                      -I${PROJECT_SOURCE_DIR}/cmake/include ${flag})
   endforeach()

@@ -3,6 +3,6 @@
 // MAX_ERRORS: 1
 #include "tests/compile_fail/gemm_base.hpp"
 
-void Run(const weft::gemm::Gemm<GemmBase>& op, const std::int8_t* a, const float* bias, float* c) {
+void Run(const weft::gemm::Gemm<GemmBase>& op, const std::int8_t* a, const float* bias, double* c) {
   (void)op.RunOnCpu({.a = a, .b = a, .bias = bias, .c = c});
 }
