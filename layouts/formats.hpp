@@ -61,17 +61,31 @@ struct ActivationFormat {
   }
 };
 
-// The name of a format of blocks of kX channels, of those for 4, 32 and 64. A block without a name is an error.
-template <int kX>
-constexpr const char* NameOfBlocks(const char* of_4, const char* of_32, const char* of_64) {
-  if constexpr (kX == 4) {
-    return of_4;
-  } else if constexpr (kX == 32) {
-    return of_32;
-  } else if constexpr (kX == 64) {
-    return of_64;
+// The blocks of channels that formats have; all else that depends on a block's size is computed from it.
+inline constexpr int kBlocks[] = {4, 32, 64};
+constexpr bool IsBlock(int x) {
+  for (const int block : kBlocks) {
+    if (x == block) return true;
   }
+  return false;
 }
+
+// A name that is made of parts, such as NCxHWx<4>. One that is too long is no constant expression.
+struct FormatName {
+  char text[32] = {};
+  int size = 0;
+
+  constexpr FormatName& Add(const char* part) {
+    for (; *part != 0; ++part) text[size++] = *part;
+    text[size] = 0;
+    return *this;
+  }
+  constexpr FormatName& Add(int number) {
+    if (number >= 10) Add(number / 10);
+    const char digit[] = {static_cast<char>('0' + number % 10), 0};
+    return Add(digit);
+  }
+};
 
 }  // namespace internal
 
@@ -79,13 +93,13 @@ constexpr const char* NameOfBlocks(const char* of_4, const char* of_32, const ch
 // INT8x32.
 template <int kX>
 struct NCxHWx : internal::ActivationFormat<NCxHWx<kX>> {
-  static_assert(kX == 4 || kX == 32 || kX == 64, "weft: NCxHWx<x> takes x = 4, 32 or 64");
+  static_assert(internal::IsBlock(kX), "weft: NCxHWx<x> takes x = 4, 32 or 64");
 
   static constexpr int kInterleave = kX;
   // How many channels of one pixel lie side by side; 0 means all of them.
   static constexpr int kChannelRun = kX;
-  static constexpr const char* kName =
-      internal::NameOfBlocks<kX>("NCxHWx<4>", "NCxHWx<32>", "NCxHWx<64>");
+  static constexpr auto kBlockName = internal::FormatName().Add("NCxHWx<").Add(kX).Add(">");
+  static constexpr const char* kName = kBlockName.text;
 
   static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }
   static constexpr std::int64_t ImageStride(const TensorExtents& e) {
@@ -127,12 +141,12 @@ struct NCHW : internal::ActivationFormat<NCHW> {
 // the K * x elements of one tap are a whole number of 16-byte vectors; the surplus holds zeros.
 template <int kX>
 struct CxRSKx {
-  static_assert(kX == 4 || kX == 32 || kX == 64, "weft: CxRSKx<x> takes x = 4, 32 or 64");
+  static_assert(internal::IsBlock(kX), "weft: CxRSKx<x> takes x = 4, 32 or 64");
 
   static constexpr bool kIsFilterFormat = true;
   static constexpr int kInterleave = kX;
-  static constexpr const char* kName =
-      internal::NameOfBlocks<kX>("CxRSKx<4>", "CxRSKx<32>", "CxRSKx<64>");
+  static constexpr auto kBlockName = internal::FormatName().Add("CxRSKx<").Add(kX).Add(">");
+  static constexpr const char* kName = kBlockName.text;
 
   static constexpr std::int64_t PaddedK(std::int64_t k) { return RoundUp(k, kX); }
   static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }

@@ -116,14 +116,9 @@ template <TensorFormat Format>
 struct PairedInt4 : Format, internal::Int4Pairs {
   static_assert(Format::kChannelRun != 1,
                 "weft: PairedInt4<Format> pairs channels that lie side by side: NCxHWx<x> or NHWC");
-  static constexpr const char* kName = [] {
-    if constexpr (Format::kInterleave == 1) {
-      return "PairedInt4<NHWC>";
-    } else {
-      return internal::NameOfBlocks<Format::kInterleave>(
-          "PairedInt4<NCxHWx<4>>", "PairedInt4<NCxHWx<32>>", "PairedInt4<NCxHWx<64>>");
-    }
-  }();
+  static constexpr auto kPairsName =
+      internal::FormatName().Add("PairedInt4<").Add(Format::kName).Add(">");
+  static constexpr const char* kName = kPairsName.text;
 };
 
 // Of four bytes of a block, the lower four bits of each as an int8, ...

@@ -1,6 +1,8 @@
 #include "weft/layouts/packing.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 namespace weft::internal {
@@ -14,7 +16,8 @@ absl::Status NotPositive(const char* field, std::int64_t value) {
 // Whether the product of the extents, the first two rounded up to the largest interleave, and of
 // `size` is a number that offsets can have.
 bool Fits(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t size = 1) {
-  constexpr std::int64_t kLargestInterleave = 64;
+  constexpr std::int64_t kLargestInterleave =
+      *std::max_element(std::begin(kBlocks), std::end(kBlocks));
   for (const std::int64_t padding : {a, b}) {
     std::int64_t padded;
     if (__builtin_add_overflow(padding, kLargestInterleave - 1, &padded)) return false;

@@ -73,11 +73,12 @@ class DepthwisePlace {
   // The address in image n of the source's word of 4 channels.
   template <class Src>
   WEFT_DEVICE std::uintptr_t Address(const DepthwiseIteratorParams& p, std::int32_t n) const {
-    constexpr int kWords = Src::kChannelRun / 4;  // words of a pixel side by side; 0: all
     std::int64_t offset = n * p.image_bytes;
-    if constexpr (kWords == 0) {
+    if constexpr (Src::kChannelRun == 0) {  // all channels of a pixel are side by side
       offset += 4 * word_;
     } else {
+      static_assert(Src::kChannelRun % 4 == 0);
+      constexpr int kWords = Src::kChannelRun / 4;  // words of a pixel side by side
       offset += word_ / kWords * p.block_bytes + word_ % kWords * 4;
     }
     return reinterpret_cast<std::uintptr_t>(p.src) + static_cast<std::uintptr_t>(offset);

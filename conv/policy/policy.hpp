@@ -89,6 +89,48 @@ inline constexpr bool kClampsToInt4<epilogues::ClampTo<Type, kLow, kHigh, kRound
     weft::internal::FitsInt4(static_cast<Type>(kLow)) &&
     weft::internal::FitsInt4(static_cast<Type>(kHigh));
 
+// The mainloops that read a source layout with a filter format, as bits.
+namespace operands {
+inline constexpr unsigned kSimt = 1 << 0;
+inline constexpr unsigned kMmaSm75 = 1 << 1;
+inline constexpr unsigned kMmaSm80 = 1 << 2;
+inline constexpr unsigned kWgmmaSm90 = 1 << 3;
+inline constexpr unsigned kDepthwise = 1 << 4;
+// Of a config's mainloop; of one that multiplies no convolutions none.
+constexpr unsigned BitOf(gemm::Mainloop mainloop) {
+  switch (mainloop) {
+    case gemm::Mainloop::kSimt:
+      return kSimt;
+    case gemm::Mainloop::kMmaSm75:
+      return kMmaSm75;
+    case gemm::Mainloop::kMmaSm80:
+      return kMmaSm80;
+    case gemm::Mainloop::kWgmmaSm90:
+      return kWgmmaSm90;
+    default:
+      return 0;
+  }
+}
+template <class SrcLayout, class FilterLayout>
+inline constexpr unsigned kReadBy = 0;
+#define WEFT_OPERANDS(source, filter, mainloops) \
+  template <>                                    \
+  inline constexpr unsigned kReadBy<source, filter> = mainloops;
+#include "weft/conv/policy/operands.def"
+}  // namespace operands
+
+// The layouts are template parameters so that a compiler prints them with the message.
+template <class SrcLayout, class FilterLayout, unsigned kMainloop>
+struct CheckedOperands {
+  static_assert(
+      (operands::kReadBy<SrcLayout, FilterLayout> & kMainloop) != 0,
+      "weft: the mainloop of this policy's config does not read its SrcLayout with its "
+      "FilterLayout; the rows of conv/policy/operands.def say which pairs each mainloop "
+      "reads. Where wgmma_sm90 does not read values of 4 bits, an MmaSm80Config does, or a "
+      "SimtConfig in NCxHWx<4>; weft::PackDepthwiseFilter writes KRSx4x4");
+  static constexpr bool kValid = true;
+};
+
 template <class ResidualStage>
 inline constexpr bool kSameAsDst =
     std::is_same_v<typename ResidualStage::Layout, epilogues::SameAsDst>;
@@ -163,20 +205,15 @@ struct CheckedPolicy<PolicyT> {
   static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
   static constexpr int kStageBits = kInt4Products ? 4 : 8;  // bits of a value in a stage
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
-  static_assert(!kSimt || (std::is_same_v<SrcLayout, NCxHWx<4>> &&
-                           std::is_same_v<FilterLayout, CxRSKx<4>>),
-                "weft: the simt mainloop reads SrcLayout NCxHWx<4> with FilterLayout CxRSKx<4>");
-  static constexpr bool kNhwc = std::is_same_v<SrcLayout, NHWC>;
+  // Channels last: k is a run of channels of one pixel, in memory as in the sum.
+  static constexpr bool kNhwc = SrcLayout::kChannelRun == 0;
   static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
                 "weft: the simt_async mainloop multiplies matrices of float and double; "
                 "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
-  static_assert(!kInt4 || !kWgmma || std::is_same_v<SrcLayout, NCxHWx<32>>,
-                "weft: the wgmma_sm90 mainloop has filters of PackedInt4 over NCxHWx<32> only; "
-                "give the policy an MmaSm80Config, or a SimtConfig for NCxHWx<4>");
   // wgmma_sm90 over few channels, with a sliding-window operand
   // (conv/hopper/sliding_window_operands.hpp).
-  static constexpr bool kSlidingWindow = kWgmma && std::is_same_v<SrcLayout, NCxHWx<4>>;
+  static constexpr bool kSlidingWindow = kWgmma && SrcLayout::kInterleave == 4;
   // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
   // (conv/hopper/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
@@ -188,23 +225,10 @@ struct CheckedPolicy<PolicyT> {
                 "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
                 "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
                 "groups of channels are prologues::Grouped");
-  static_assert(!kDepthwise || (PolicyT::SrcLayout::kChannelRun != 1 &&
-                                std::is_same_v<typename PolicyT::FilterLayout, KRSx4x4>),
-                "weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout "
-                "KRSx4x4, which weft::PackDepthwiseFilter writes");
   static_assert(
-      kSimt || kDepthwise || (kSlidingWindow && std::is_same_v<FilterLayout, CxRSKx<4>>) ||
-          ((std::is_same_v<SrcLayout, NCxHWx<32>> ||
-            (kInt4Source && std::is_same_v<SrcLayout, NCxHWx<64>>)) &&
-           std::is_same_v<FilterLayout, CxRSKx<32>>) ||
-          (kInt4Products && std::is_same_v<SrcLayout, NCxHWx<64>> &&
-           (kMainloop == gemm::Mainloop::kMmaSm75 || kMainloop == gemm::Mainloop::kMmaSm80)) ||
-          (kNhwc && std::is_same_v<FilterLayout, KRSC> &&
-           (kMainloop == gemm::Mainloop::kMmaSm80 || kWgmma)),
-      "weft: the mma_sm75, mma_sm80 and wgmma_sm90 mainloops read SrcLayout NCxHWx<32> "
-      "with FilterLayout CxRSKx<32>, mma_sm80 and wgmma_sm90 also NHWC with KRSC, wgmma_sm90 "
-      "also NCxHWx<4> with CxRSKx<4>, mma_sm75 and mma_sm80 also PairedInt4<NCxHWx<64>> with "
-      "CxRSKx<32> or PackedInt4<CxRSKx<64>>");
+      internal::CheckedOperands<typename PolicyT::SrcLayout, typename PolicyT::FilterLayout,
+                                kDepthwise ? internal::operands::kDepthwise
+                                           : internal::operands::BitOf(kMainloop)>::kValid);
   static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -225,9 +249,6 @@ struct CheckedPolicy<PolicyT> {
   static_assert(!kPairs || internal::kClampsToInt4<typename Epilogue::OutputStage>,
                 "weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with "
                 "ClampTo<std::int8_t, -8, 7> or ClampTo<std::uint8_t, 0, 15>");
-  static_assert(!kInt4Source || (!kWgmma && !kDepthwise),
-                "weft: the wgmma_sm90 mainloop and depthwise convolutions have no sources of "
-                "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");
   static_assert(!kPairs || (!kWgmma && !kDepthwise),
                 "weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of "
                 "PairedInt4; give the policy a SimtConfig, MmaSm75Config or MmaSm80Config");

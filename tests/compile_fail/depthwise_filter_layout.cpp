@@ -1,5 +1,5 @@
 // A filter format of products.
-// EXPECT: static assertion failed: weft: a DepthwiseConfig reads SrcLayout NCxHWx<x> or NHWC with FilterLayout KRSx4x4
+// EXPECT: static assertion failed: weft: the mainloop of this policy's config does not read its SrcLayout with its FilterLayout
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

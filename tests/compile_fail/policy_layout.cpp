@@ -1,6 +1,5 @@
 // A source layout that this mainloop cannot read.
-// EXPECT: static assertion failed: weft: the simt mainloop reads SrcLayout NCxHWx<4> with
-// FilterLayout CxRSKx<4>
+// EXPECT: static assertion failed: weft: the mainloop of this policy's config does not read its SrcLayout with its FilterLayout
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
