@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/conv/ready_made_operators.hpp"
 
 namespace weft::perf {
 
@@ -19,17 +21,29 @@ std::vector<std::string> PolicyNames(conv::Family<Policies...>) {
   return {conv::PolicyName(Policies::config)...};
 }
 
-// The policies of the ready-made family of a layout.
+// Of a family of convolutions and one of depthwise convolutions, which have the same layouts.
+template <class FamilyT, class DepthwiseFamilyT>
+std::vector<std::string> PolicyNames(FamilyT family, DepthwiseFamilyT depthwise) {
+  std::vector<std::string> names = PolicyNames(family);
+  for (std::string& name : PolicyNames(depthwise)) names.push_back(std::move(name));
+  return names;
+}
+
+// The policies of the ready-made families of a layout.
 inline std::vector<std::string> FamilyOf(const std::string& layout) {
-  if (layout == "nc4") return PolicyNames(conv::S8Conv4Family<>());
+  if (layout == "nc4") return PolicyNames(conv::S8Conv4Family<>(), conv::S8Depthwise4Family<>());
   if (layout == "nc4_nc32") {
     return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>());
   }
   if (layout == "nc4_nhwc") {
     return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NHWC>());
   }
-  if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcFamily<>());
-  if (layout == "nc32") return PolicyNames(conv::S8Conv32Family<>());
+  if (layout == "nhwc") {
+    return PolicyNames(conv::S8ConvNhwcFamily<>(), conv::S8DepthwiseNhwcFamily<>());
+  }
+  if (layout == "nc32") {
+    return PolicyNames(conv::S8Conv32Family<>(), conv::S8Depthwise32Family<>());
+  }
   return {};
 }
 
