@@ -17,7 +17,7 @@
 #include "weft/gemm/mainloop/mma_sm75.hpp"
 #include "weft/gemm/mainloop/mma_sm80.hpp"
 #include "weft/gemm/mainloop/simt.hpp"
-#include "weft/gemm/operand/int4_operand.hpp"
+#include "weft/gemm/operand/int4_blocks.hpp"
 #include "weft/gemm/staged/wgmma_store.hpp"
 #include "weft/gemm/tile/traits.hpp"
 
@@ -62,16 +62,19 @@ using SourceIterator =
                        std::conditional_t<kind == SourceKind::kTaps, TapIterator<Shape, Format>,
                                           Im2colIterator<Shape, Format>>>;
 
-// Operand A: the source as it is in memory or, if kChanged, converted on its way to shared memory.
-template <class Shape, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
+// Operand A: the source as it is in memory or, if kChanged, transformed on its way to shared memory.
+template <class Mma, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
 struct SourceOperand {
   using Checked = CheckedPolicy<PolicyT>;
-  using Iterator = SourceIterator<ShapeInMemory<Shape, Checked::kSrcBits>, Checked, kind>;
-  using type = ConvertedOperand<Shape, Iterator, PolicyT>;
+  using Shape = typename Mma::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
+  using Iterator = SourceIterator<gemm::ShapeInMemory<Shape, Checked::kSrcBits, 8>, Checked, kind>;
+  using type = gemm::StagedOperand<Shape, Iterator, SourceTransform<Shape, Iterator, PolicyT>>;
 };
-template <class Shape, class PolicyT, SourceKind kind>
-struct SourceOperand<Shape, PolicyT, kind, false> {
-  using type = gemm::GatherOperand<Shape, SourceIterator<Shape, CheckedPolicy<PolicyT>, kind>>;
+template <class Mma, class PolicyT, SourceKind kind>
+struct SourceOperand<Mma, PolicyT, kind, false> {
+  using Checked = CheckedPolicy<PolicyT>;
+  using Shape = typename Mma::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
+  using type = gemm::CopiedOperand<Mma, Shape, SourceIterator<Shape, Checked, kind>>;
 };
 
 // Operand B: the pieces of FilterLayout in the shape that Mma reads.
@@ -79,12 +82,12 @@ template <class Mma, class PolicyT, class Source, class Format = typename Policy
 struct FilterOperand {
   static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
   using Shape = typename Mma::template KMajor < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
-  using type = gemm::AffineOperand<Shape, Source>;
+  using type = gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>;
 };
 template <class Mma, class PolicyT, class Source>
 struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
   using Shape = typename Mma::template MnMajor<typename Mma::ColumnsOfB, 16>;
-  using type = gemm::AffineOperand<Shape, Source>;
+  using type = gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>;
 };
 template <class Mma, class PolicyT, class Source>
 struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
@@ -92,9 +95,9 @@ struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
 template <class Mma, class PolicyT, class Source, class Format>
 struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
   using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kKMajor>;
-  using Iterator = gemm::AffineIterator<Shape, Source>;
-  using type = std::conditional_t<Shape::kCells == 2, gemm::Int4Operand<Shape, Iterator>,
-                                  gemm::GatherOperand<Shape, Iterator>>;
+  using type = std::conditional_t<Mma::Pipeline::kAsync,
+                                  gemm::CpAsyncOperand<Shape, gemm::AffineIterator<Shape, Source>>,
+                                  gemm::UpcastInt4Operand<Shape, Source>>;
 };
 
 // The mainloop that a policy's config names.
@@ -117,8 +120,7 @@ struct Parts : gemm::PartsTraits {
   using Mainloop = MainloopFor<PolicyT>;
   using Pipeline = typename Mainloop::Pipeline;
 
-  using SourceShape = typename Mainloop::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
-  using OperandA = typename SourceOperand<SourceShape, PolicyT, kind>::type;
+  using OperandA = typename SourceOperand<Mainloop, PolicyT, kind>::type;
   using OperandB = typename FilterOperand<Mainloop, PolicyT, FilterSource<Checked>>::type;
   using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
   using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;

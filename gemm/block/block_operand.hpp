@@ -84,31 +84,6 @@ struct CopiedTile : Mma {
   using MnMajor = typename Base::template MnMajor<Rows, kBytes, CopiedTile>;
 };
 
-// An operand in which threads from its kThreads on take no part. kAll: there are no such threads.
-template <class Operand, bool kAll>
-struct SparingOperand : Operand {
-  using Operand::kThreads;
-  using Operand::Operand;
-  WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
-    if (Has(t)) Operand::CopyPiece(t, to, v);
-  }
-  WEFT_DEVICE void Begin(arch::Thread t) {
-    if constexpr (Operand::kLoadsAhead) {
-      if (Has(t)) Operand::Begin(t);
-    }
-  }
-  WEFT_DEVICE void Load(arch::Thread t, typename Operand::Fragment& fragment) {
-    if (Has(t)) Operand::Load(t, fragment);
-  }
-  WEFT_DEVICE void Store(arch::Thread t, const typename Operand::Fragment& fragment,
-                         std::uint8_t* to) const {
-    if (Has(t)) Operand::Store(t, fragment, to);
-  }
-
- private:
-  WEFT_DEVICE static bool Has(arch::Thread t) { return kAll || t.tid() < kThreads; }
-};
-
 // Operand A or B of a Block's product, of kExtent rows of A (columns of B) and kDepth of k. PolicyT
 // is the BlockPolicy, Mma the mainloop. kLines: the matrix in global memory is K-major. kAlignment:
 // bytes.
@@ -155,10 +130,8 @@ struct BlockOperand {
 
   // The operand that loads the matrix k tile by k tile (operand.hpp), made of an Origin and of
   // ParamsOf, in a block of PolicyT::kThreads threads or in the first so many of it.
-  using LoaderByAll =
-      typename decltype(MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, kLines,
-                                        false>::template Select<Rows>())::type;
-  using Loader = SparingOperand<LoaderByAll, LoaderByAll::kThreads == PolicyT::kThreads>;
+  using Loader =
+      MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, Rows, MatrixKind<kLines, false>>;
   struct Origin {
     int m = 0, n = 0;
   };
@@ -172,10 +145,10 @@ struct BlockOperand {
 
  private:
   WEFT_DEVICE static void CopyPieces(arch::Thread t, const MatrixParams& params, const View& to) {
-    if (t.tid() >= Loader::kThreads) return;
+    if (t.tid() >= PolicyT::kThreads) return;
     Loader operand(t, params, Origin{});
     if constexpr (Mma::Pipeline::kAsync) {
-      operand.Begin(t);
+      if constexpr (Loader::kLoadsAhead) operand.Begin(t);
       const std::uint32_t address = t.SharedAddress(to.data());
       for (int k_tile = 0; k_tile < kKTiles; ++k_tile) {
         WEFT_UNROLL

@@ -97,10 +97,10 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   struct Transposed : MmaPlace<MmaSm75Mainloop, Rows, 8>,
                       Share<Tile, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
-  // An operand in blocks of int4 (int4_operand.hpp), each of one row of a k group.
+  // An operand in blocks of int4 (int4_blocks.hpp), each of one row of a k group.
   template <class Rows, bool>
   struct Int4Blocks : Share<Tile, Rows, Pieces<1, 1, Tile::kGroups>> {
-    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int kBytes = 32, kCells = 2;
     static constexpr int Offset(int row, int, int outer, int cell) {
       return Tile::LayoutB::Offset(row, outer, cell);
     }

@@ -42,7 +42,7 @@ struct DoubleBuffer : PipelineTraits {
   using Stages = OperandStages<Mma, 2>;
 
   // acc += A B over `k_tiles` >= 1 k tiles. There is no barrier at the end.
-  template <StagedOperand OperandA, StagedOperand OperandB>
+  template <LoadStoreOperand OperandA, LoadStoreOperand OperandB>
   WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {
     typename OperandA::Fragment fragment_a{};  // g++ does not see that Load writes all of it

@@ -171,10 +171,10 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     }
   };
 
-  // An operand in blocks of int4 (int4_operand.hpp), each of 8 rows of one k group.
+  // An operand in blocks of int4 (int4_blocks.hpp), each of 8 rows of one k group.
   template <class Rows, bool>
   struct Int4Blocks : Share<Tile, Rows, Pieces<1, 8, kGroups>> {
-    static constexpr int kBytes = 16, kCells = 2;
+    static constexpr int kBytes = 32, kCells = 2;
     static constexpr int Offset(int row, int, int outer, int cell) {
       return SimtMainloop::Offset<Rows>(outer, row * 8 + cell * 4);
     }

@@ -113,8 +113,5 @@ class AffineIterator {
   std::uintptr_t source_[kAddresses] = {};  // g++ does not see that all are set
 };
 
-template <class Shape, class Source>
-using AffineOperand = GatherOperand<Shape, AffineIterator<Shape, Source>>;
-
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

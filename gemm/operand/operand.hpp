@@ -18,11 +18,16 @@
 //       static constexpr bool kWhole;         // Bytes is a whole piece or 0: no ragged k
 //     };
 //
-// and inherits OperandTraits (tile/traits.hpp).
+// and inherits OperandTraits (tile/traits.hpp). There are three of them: CpAsyncOperand, whose pieces
+// bypass registers; StagedOperand (staged_operand.hpp), in which a transform changes them between
+// global and shared memory; TransposeOperand (transpose_operand.hpp), for MN-major matrices that a
+// mainloop wants K-major.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/tile/share.hpp"
@@ -36,10 +41,10 @@ struct alignas(kBytes) Piece {
   std::uint32_t word[kBytes / 4];
 };
 
-// An operand that is loaded through registers, for the pipeline DoubleBuffer: Load starts the loads
-// of the next k tile, Store puts that k tile into a stage.
+// An operand that the pipeline DoubleBuffer takes through registers: Load starts the loads of the
+// next k tile, Store puts that k tile into a stage.
 template <class Type>
-concept StagedOperand =
+concept LoadStoreOperand =
     requires(Type op, arch::Thread t, typename Type::Fragment f, std::uint8_t* to) {
       op.Load(t, f);
       op.Store(t, f, to);
@@ -57,13 +62,14 @@ concept AsyncOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
 };
 
 template <class Type>
-concept Operand = StagedOperand<Type> || AsyncOperand<Type>;
+concept Operand = LoadStoreOperand<Type> || AsyncOperand<Type>;
 
 // An asynchronous operand that bypasses registers. An operand that passes registers loads by the
 // read-only path, which may miss what an earlier kernel is still writing, so that it rules out a
 // dependent launch.
 template <class Type>
 concept DirectOperand = AsyncOperand<Type> && !Type::kLoadsAhead;
+
 // PolicyT as its epilogue sees it, with kDependentLaunch: whether this kernel may start before the
 // one in front of it has ended. Not with a residual: in mainloops whose threads both multiply and
 // store, the residual's loads would spill if they were the coherent ones that a dependent launch
@@ -77,76 +83,42 @@ struct WithDependentLaunch : PolicyT, StorePolicyTraits {
 
 inline namespace WEFT_BACKEND {
 
-// An operand whose pieces are copied unchanged, by cp.async (CopyPiece) or through registers (Load,
-// Store).
+// Stores a piece in a stage, `offset` bytes from its beginning. `to` points to the stage, or is its
+// 32-bit shared-memory address.
+template <class To, class Type>
+WEFT_DEVICE void StoreToStage(arch::Thread t, To to, int offset, const Type& piece) {
+  if constexpr (std::is_pointer_v<To>) {
+    t.StoreShared(reinterpret_cast<Type*>(to + offset), piece);
+  } else {
+    t.StoreSharedAt(to + static_cast<std::uint32_t>(offset), piece);
+  }
+}
+
+// An operand whose pieces cp.async copies unchanged.
 template <class Shape, class Iterator>
-class GatherOperand : public OperandTraits {
-  static constexpr int kBytes = Shape::kBytes;
-  static constexpr int kCellBytes = kBytes / Shape::kCells;
+class CpAsyncOperand : public OperandTraits {
+  static_assert(Shape::kCells == 1);
 
  public:
   using Params = typename Iterator::Params;
-  static constexpr int kPieces = Shape::kPieces, kThreads = Shape::kThreads;
-  struct Fragment {
-    Piece<kBytes> piece[kPieces];
-  };
+  static constexpr int kPieces = Shape::kPieces;
 
   template <class Tile>
-  WEFT_DEVICE GatherOperand(arch::Thread t, const Params& p, const Tile& tile)
+  WEFT_DEVICE CpAsyncOperand(arch::Thread t, const Params& p, const Tile& tile)
       : iterator_(t, p, tile) {}
 
   WEFT_DEVICE void CopyPiece(arch::Thread t, std::uint32_t to, int v) {
-    static_assert(Shape::kCells == 1);
     const int i = v % Shape::kRows, j = v / Shape::kRows;
     if (Shape::kEven || Shape::Has(t, j)) {
-      t.template CpAsync<kBytes>(to + static_cast<std::uint32_t>(Offset(t, i, j, 0)),
-                                 iterator_.Source(i), iterator_.Bytes(i));
+      const int row = Shape::Rows::Shared(Shape::Row(t, i));
+      const int offset = Shape::Offset(row, Shape::Inner(t), Shape::Outer(t, j), 0);
+      t.template CpAsync<Shape::kBytes>(to + static_cast<std::uint32_t>(offset),
+                                        iterator_.Source(i), iterator_.Bytes(i));
     }
     if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
   }
 
-  WEFT_DEVICE void Load(arch::Thread t, Fragment& f) {
-    WEFT_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const int i = v % Shape::kRows, j = v / Shape::kRows;
-      const int bytes = Shape::kEven || Shape::Has(t, j) ? iterator_.Bytes(i) : 0;
-      f.piece[v] =
-          t.LoadGlobalOr0(static_cast<const Piece<kBytes>*>(iterator_.Source(i)), bytes > 0);
-      if constexpr (!Iterator::kWhole) Mask(f.piece[v], bytes);
-      if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
-    }
-  }
-
-  WEFT_DEVICE void Store(arch::Thread t, const Fragment& f, std::uint8_t* to) const {
-    using Cell = Piece<kCellBytes>;
-    WEFT_UNROLL
-    for (int v = 0; v < kPieces; ++v) {
-      const int i = v % Shape::kRows, j = v / Shape::kRows;
-      if (!Shape::kEven && !Shape::Has(t, j)) continue;
-      WEFT_UNROLL
-      for (int e = 0; e < Shape::kCells; ++e) {
-        Cell cell;
-        memcpy(&cell, &f.piece[v].word[e * kCellBytes / 4], sizeof(cell));
-        t.StoreShared(reinterpret_cast<Cell*>(to + Offset(t, i, j, e)), cell);
-      }
-    }
-  }
-
- protected:
-  WEFT_DEVICE static int Offset(arch::Thread t, int i, int j, int cell) {
-    return Shape::Offset(Shape::Rows::Shared(Shape::Row(t, i)), Shape::Inner(t), Shape::Outer(t, j),
-                         cell);
-  }
-
  private:
-  // Clears the bytes of a piece that lie past the operand's end.
-  WEFT_DEVICE static void Mask(Piece<kBytes>& piece, int bytes) {
-    WEFT_UNROLL
-    for (int w = 0; w < kBytes / 4; ++w) {
-      piece.word[w] &= FirstBytes(bytes - 4 * w);
-    }
-  }
-
   Iterator iterator_;
 };
 

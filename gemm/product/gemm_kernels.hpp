@@ -16,7 +16,6 @@
 #include "weft/gemm/mainloop/mma_sm80.hpp"
 #include "weft/gemm/mainloop/simt.hpp"
 #include "weft/gemm/mainloop/simt_async.hpp"
-#include "weft/gemm/operand/loaded_operand.hpp"
 #include "weft/gemm/operand/matrix_operand.hpp"
 #include "weft/gemm/policy/gemm_policy.hpp"
 #include "weft/gemm/staged/wgmma_store.hpp"
@@ -119,13 +118,10 @@ struct GemmParts : PartsTraits {
   using Scheduler = GemmGrid<PolicyT, TileGrid>;
   using Mainloop = GemmMainloop<PolicyT>;
   using Pipeline = typename Mainloop::Pipeline;
-  template <class Rows, bool kLines>
-  using OperandOf =
-      typename decltype(LoadedOperandOf<Mainloop, PolicyT, kLines, kWhole,
-                                        kGrouped<PolicyT> &&
-                                            Rows::kIsA>::template Select<Rows>())::type;
-  using OperandA = OperandOf<RowsOfA, kKMajorA<PolicyT>>;
-  using OperandB = OperandOf<typename Mainloop::ColumnsOfB, kKMajorB<PolicyT>>;
+  using OperandA = MatrixOperandOf<Mainloop, PolicyT, RowsOfA,
+                                   MatrixKind<kKMajorA<PolicyT>, kWhole, kGrouped<PolicyT>>>;
+  using OperandB = MatrixOperandOf<Mainloop, PolicyT, typename Mainloop::ColumnsOfB,
+                                   MatrixKind<kKMajorB<PolicyT>, kWhole>>;
 
   struct Destination {
     using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;

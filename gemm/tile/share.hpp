@@ -89,8 +89,9 @@ struct Share {
   static_assert(kThreads % kInner == 0 && (kRows * kLanes == kExtent || kStep * kExtent == kLanes),
                 "weft: the threads of a block that take one piece of a row, and the rows (columns) "
                 "of config.threadblock, must divide one another");
-  // Whether all threads have kSteps pieces of a row.
-  static constexpr bool kEven = kOuter % kStep == 0;
+  // Whether some threads load nothing, and whether all threads have kSteps pieces of a row.
+  static constexpr bool kIdle = kThreads < Mma::kThreads;
+  static constexpr bool kEven = !kIdle && kOuter % kStep == 0;
   static constexpr bool kRegular = kRows == 1 || Order::Regular(kLanes);
 
   // (thread, (i, j)) -> inner piece, row, outer piece: one shape, three strides.
@@ -124,7 +125,10 @@ struct Share {
       return OuterOf()(t.tid(), layouts::MakeTuple(0, j));
     }
   }
-  WEFT_DEVICE static bool Has(arch::Thread t, int j) { return kEven || Outer(t, j) < kOuter; }
+  // Whether the thread has a piece j of its rows.
+  WEFT_DEVICE static bool Has(arch::Thread t, int j) {
+    return kEven || ((!kIdle || t.tid() < kThreads) && Outer(t, j) < kOuter);
+  }
 };
 
 }  // namespace WEFT_BACKEND
