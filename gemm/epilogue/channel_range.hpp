@@ -68,6 +68,10 @@ WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p,
         }
       });
 }
+// In an epilogue without a ChannelRange stage.
+template <int kLanes, class Output, int kGroups, class ChannelOf>
+WEFT_DEVICE void WriteRanges(arch::Thread, const Output&, const NoRange (&)[kGroups], std::int32_t,
+                             const ChannelOf&) {}
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

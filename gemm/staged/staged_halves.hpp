@@ -33,7 +33,7 @@ struct StagedHalves {
   static_assert(sizeof(Shared) == Mma::kGroups * kStagedHalfBytes);
 
   // Packs a thread's values of one channel of two pixels into a word of stmatrix.
-  WEFT_DEVICE static std::uint32_t Pack(Element first, Element second) {
+  WEFT_DEVICE static std::uint32_t Word(Element first, Element second) {
     const Element pair[2] = {first, second};
     std::uint32_t word;
     memcpy(&word, pair, sizeof(word));

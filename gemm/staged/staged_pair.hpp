@@ -6,16 +6,20 @@
 #include <cstring>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/staged/staged_auxiliary.hpp"
+#include "weft/gemm/staged/staged_residual.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/staged/staged_values.hpp"
+#include "weft/gemm/staged/staged_zero_points.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// TileT: a StagedTile. Residual: how residuals are loaded (staged_residual.hpp). Auxiliary: the
-// auxiliary outputs (staged_auxiliary.hpp). Halves: the StagedHalves of 16-bit values, or void if
-// there are none. kCopies: these values are copies, not outputs.
-template <class TileT, class Residual, class Auxiliary, class Halves, bool kCopies>
+// TileT: a StagedTile.
+template <class TileT>
 struct StagedPair {
+  using Residual = typename ResidualOf<TileT>::type;
+  using Auxiliary = typename AuxiliaryOf<TileT>::type;
   using Math = typename TileT::Math;
   using Map = typename TileT::Map;
   using Epilogue = typename TileT::Epilogue;
@@ -40,7 +44,7 @@ struct StagedPair {
     Element outputs[4];
     auto auxiliary = Auxiliary::Begin(t, shared, i, first_m);
     std::uint32_t shift[4] = {};
-    Shift(t, shared, p, i, x, edge, c, shift);
+    StagedCorrectionsOf<TileT>::Find(t, shared, p, i, x, edge, c, shift);
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
       const int g = 2 * x + v % 2;
@@ -67,57 +71,11 @@ struct StagedPair {
       }
       Auxiliary::See(t, p, in, at, pixel, v, auxiliary, c[g], ranges[g]);
     }
-    PackHalves(outputs, auxiliary, half);
+    StagedValuesOf<TileT>::Pack(outputs, auxiliary, half);
     return Word(t, values, outputs);
   }
 
  private:
-  // What zero points add to each of the four accumulators.
-  template <class Shared>
-  WEFT_DEVICE static void Shift(arch::Thread t, const Shared& shared, const Output& p, int i, int x,
-                                [[maybe_unused]] bool edge,
-                                const typename Math::Channels (&c)[Map::kGroups],
-                                std::uint32_t (&shift)[4]) {
-    if constexpr (Math::kZeroPoints) {
-      PairTerms terms{};
-      [[maybe_unused]] const PairTerms* pair = nullptr;
-      if constexpr (Math::kTerms) {
-        pair = reinterpret_cast<const PairTerms*>(
-            &shared.terms[Map::Group(t)][TileT::Pixels::PixelOf(t, i)]);
-      }
-      if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
-      WEFT_UNROLL
-      for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
-      if constexpr (Math::kEdges) {
-        if (edge) {  // uniform in the warp
-          terms = t.LoadShared(pair);
-          WEFT_UNROLL
-          for (int v = 0; v < 4; ++v) {
-            shift[v] += Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
-          }
-        }
-      }
-    }
-  }
-  struct alignas(Math::kTerms ? 2 * sizeof(typename Math::PixelTerms) : 1) PairTerms {
-    typename Math::PixelTerms pixel[2];
-  };
-
-  template <class Pair>
-  WEFT_DEVICE static void PackHalves(const Element (&outputs)[4], const Pair& auxiliary,
-                                     std::uint32_t (&half)[2]) {
-    WEFT_UNROLL
-    for (int e = 0; e < 2; ++e) {
-      if constexpr (kCopies) {
-        using Copy = typename Epilogue::CopyStage;
-        half[e] = Halves::Pack(Copy::Convert(auxiliary.copied[e]),
-                               Copy::Convert(auxiliary.copied[2 + e]));
-      } else if constexpr (!TileT::kBytes) {
-        half[e] = Halves::Pack(outputs[e], outputs[2 + e]);
-      }
-    }
-  }
-
   // The four outputs as the bytes of a word.
   WEFT_DEVICE static std::uint32_t Word(arch::Thread t, float (&values)[4],
                                         const Element (&outputs)[4]) {

@@ -12,10 +12,21 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
+// What a residual that is not staged does in the steps that stage one.
+struct UnstagedResidual {
+  static constexpr bool kStaged = false;
+  template <class Shared, class Output, class Tile>
+  WEFT_DEVICE static void Begin(arch::Thread, Shared&, const Output&, const Tile&, std::int32_t,
+                                std::int32_t) {}
+  template <class Shared>
+  WEFT_DEVICE static void Await(arch::Thread, Shared&) {}
+  template <int kMatrices>
+  WEFT_DEVICE static void Read(arch::Thread, std::uint32_t, std::uint32_t (&)[kMatrices]) {}
+};
+
 // For an epilogue without a residual.
 template <class TileT>
-struct NoResidual {
-  static constexpr bool kStaged = false;
+struct NoResidual : UnstagedResidual {
   static constexpr bool kNeedsPixel = false;
   template <class Output, class Channels>
   WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
@@ -26,8 +37,7 @@ struct NoResidual {
 
 // Every thread loads the residuals of its own accumulators, one by one.
 template <class TileT>
-struct LoadedResidual {
-  static constexpr bool kStaged = false;
+struct LoadedResidual : UnstagedResidual {
   static constexpr bool kNeedsPixel = true;
   template <class Output, class Channels>
   WEFT_DEVICE static float Of(arch::Thread t, const Output& p, const OutputPixel& pixel,
@@ -45,11 +55,13 @@ struct StagedResidual {
   using Chunks = typename TileT::Chunks;
   using Pixels = typename TileT::Pixels;
 
-  // Starts the cp.async copies of this thread's share of the chunks. It is called before the
-  // mainloop of a tile, while the operands are being loaded.
+  // Starts the cp.async copies of this thread's share of the chunks, when all threads of the
+  // warpgroup have read the last tile's chunks. It is called before the mainloop of a tile, while
+  // the operands are being loaded.
   template <class Shared, class Output, class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
+    TileT::Sync(t);
     auto& staged = shared.chunk[TileT::Map::Group(t)];
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const auto mine = TileT::MineOf(t);
@@ -90,6 +102,14 @@ struct StagedResidual {
         t.StoreShared(place, words);
       });
     }
+  }
+
+  // Reads the residuals of 8 kMatrices rows from the chunks at `place`, which StagedBytes::Place
+  // has found.
+  template <int kMatrices>
+  WEFT_DEVICE static void Read(arch::Thread t, std::uint32_t place,
+                               std::uint32_t (&words)[kMatrices]) {
+    t.template LdMatrixTrans<kMatrices>(words, place);
   }
 
   // The residual of value v of four. staged: the word of two channels of two pixels from ldmatrix.

@@ -8,12 +8,13 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/staged/staged_values.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// TileT: a StagedTile. Halves: the StagedHalves through which 16-bit values are stored, or void.
-template <class TileT, class Halves>
+// TileT: a StagedTile.
+template <class TileT>
 struct StagedRows {
   using Math = typename TileT::Math;
   using Map = typename TileT::Map;
@@ -36,13 +37,13 @@ struct StagedRows {
     std::int32_t image[kGroups][TileT::kPixels];  // each pixel's image; negative: it is outside
   };
   using WithoutHalves = std::conditional_t<TileT::Epilogue::kHasSums, WithImages, WithoutSums>;
-  template <class Base, class HalvesT>
+  template <class Base, class Halves>
   struct WithHalves : Base {
-    typename HalvesT::Shared halves;
+    typename Halves::Shared halves;
   };
   template <class Base>
-  struct WithHalves<Base, void> : Base {};
-  using Shared = WithHalves<WithoutHalves, Halves>;
+  struct WithHalves<Base, NoHalves<TileT>> : Base {};
+  using Shared = WithHalves<WithoutHalves, StagedValuesOf<TileT>>;
 
   // All 128 threads of a warpgroup call it, each for every 128th pixel.
   template <class Output, class Tile>

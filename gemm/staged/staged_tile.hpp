@@ -34,6 +34,9 @@ struct StagedTile {
   // Bytes of one store; of outputs of one byte these are as many channels.
   static constexpr int kRun = PolicyT::config.alignment.dst;
 
+  // A barrier of the warpgroup's 128 threads.
+  WEFT_DEVICE static void Sync(arch::Thread t) { t.BarSync(1 + Map::Group(t), 128); }
+
   // The channels of a warpgroup, from `first` on. Those from `end` on are stored as zeros, those
   // from padded_end on not at all.
   struct ChannelSpan {

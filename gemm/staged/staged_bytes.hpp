@@ -1,10 +1,11 @@
-// Stores the staged bytes of a tile to global memory (staged_store.hpp), so that neighbouring
-// threads write neighbouring bytes of the destination, and adds up the sums of images, if the
-// epilogue has them.
+// Outputs of one byte in a staged store (staged_store.hpp): a whole tile of them is staged in shared
+// memory and then stored to global memory, so that neighbouring threads write neighbouring bytes of
+// the destination. Sums of images are added up from the staged bytes.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/image_sums.hpp"
@@ -15,7 +16,7 @@ inline namespace WEFT_BACKEND {
 
 // TileT: a StagedTile with outputs of one byte.
 template <class TileT>
-struct StagedWrite {
+struct StagedBytes {
   using Output = typename TileT::Output;
   using Element = typename TileT::Element;
   using Map = typename TileT::Map;
@@ -25,18 +26,29 @@ struct StagedWrite {
   using ChannelSpan = typename TileT::ChannelSpan;
   static constexpr int kRun = TileT::kRun;
 
-  // All threads of a warpgroup call it; a barrier waits until all of them have staged their
-  // outputs.
+  // The shared address of a row's chunk.
+  template <class Shared>
+  WEFT_DEVICE static std::uint32_t Place(arch::Thread t, const Shared& shared, int row, int chunk) {
+    return t.SharedAddress(shared.chunk[Map::Group(t)][Chunks::Place(row, chunk)]);
+  }
+  // Stages outputs of 8 kMatrices rows; lane l has the place of row l.
+  template <int kMatrices>
+  WEFT_DEVICE static void Stage(arch::Thread t, std::uint32_t place,
+                                const std::uint32_t (&words)[kMatrices]) {
+    t.template StMatrixTrans<kMatrices>(place, words);
+  }
+
+  // Stores the tile. All threads of a warpgroup call it; a barrier waits until all of them have
+  // staged their outputs.
   template <class Shared>
   WEFT_DEVICE static void Run(arch::Thread t, const Shared& shared, const Output& p,
                               const ChannelSpan& span) {
-    const int group = Map::Group(t);
-    t.BarSync(1 + group, 128);
+    TileT::Sync(t);
     if constexpr (TileT::Epilogue::kHasSums) {
       AddUp(t, shared, p, span);
       // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's
       // wgmma.
-      t.BarSync(1 + group, 128);
+      TileT::Sync(t);
     }
     if constexpr (!TileT::Epilogue::kWritesOutput) {
       // The image sums were all that the staged bytes are for.
@@ -115,6 +127,27 @@ struct StagedWrite {
     unsigned char byte[kRun];
   };
 };
+
+// Takes the place of StagedBytes where outputs have 16 bits, which are stored as soon as a thread
+// has them (staged_values.hpp).
+template <class TileT>
+struct NoStagedBytes {
+  template <class Shared>
+  WEFT_DEVICE static std::uint32_t Place(arch::Thread, const Shared&, int, int) {
+    return 0;
+  }
+  template <int kMatrices>
+  WEFT_DEVICE static void Stage(arch::Thread, std::uint32_t, const std::uint32_t (&)[kMatrices]) {}
+  // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's wgmma.
+  template <class Shared, class Output>
+  WEFT_DEVICE static void Run(arch::Thread t, const Shared&, const Output&,
+                              const typename TileT::ChannelSpan&) {
+    TileT::Sync(t);
+  }
+};
+
+template <class TileT>
+using StagedBytesOf = std::conditional_t<TileT::kBytes, StagedBytes<TileT>, NoStagedBytes<TileT>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm
