@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "weft/gemm/arch/cuda/cuda_access.hpp"
 #include "weft/gemm/arch/cuda/cuda_atomics.hpp"
 #include "weft/gemm/arch/cuda/cuda_dot.hpp"
 #include "weft/gemm/arch/cuda/cuda_hopper.hpp"
@@ -76,50 +77,24 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   // One access of sizeof(Value) = 1, 2, 4, 8 or 16 bytes; `p` is aligned to sizeof(Value).
   template <class Value>
   WEFT_DEVICE static Value LoadShared(const Value* p) {
-    return FromWord<Value>(*reinterpret_cast<const Word<sizeof(Value)>*>(p));
+    return ptx::FromWord<Value>(*reinterpret_cast<const ptx::Word<Value>*>(p));
   }
   template <class Value>
   WEFT_DEVICE static void StoreShared(Value* p, Value v) {
-    *reinterpret_cast<Word<sizeof(Value)>*>(p) = ToWord(v);
+    *reinterpret_cast<ptx::Word<Value>*>(p) = ptx::ToWord(v);
   }
 
   // LoadShared and StoreShared at a 32-bit address; 2, 4, 8 or 16 bytes.
   template <class Value>
   WEFT_DEVICE static Value LoadSharedAt(uint32_t addr) {
-    Word<sizeof(Value)> w;
-    if constexpr (sizeof(Value) == 2) {
-      asm volatile("ld.shared.u16 %0, [%1];" : "=h"(w) : "r"(addr) : "memory");
-    } else if constexpr (sizeof(Value) == 4) {
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
-    } else if constexpr (sizeof(Value) == 8) {
-      asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(w.x), "=r"(w.y)
-                   : "r"(addr)
-                   : "memory");
-    } else {
-      static_assert(sizeof(Value) == 16);
-      asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
-                   : "r"(addr)
-                   : "memory");
-    }
-    return FromWord<Value>(w);
+    ptx::Word<Value> w;
+    ptx::LoadShared(w, addr);
+    return ptx::FromWord<Value>(w);
   }
   template <class Value>
   WEFT_DEVICE static void StoreSharedAt(uint32_t addr, Value v) {
-    const Word<sizeof(Value)> w = ToWord(v);
-    if constexpr (sizeof(Value) == 2) {
-      asm volatile("st.shared.u16 [%0], %1;" ::"r"(addr), "h"(w) : "memory");
-    } else if constexpr (sizeof(Value) == 4) {
-      asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(w) : "memory");
-    } else if constexpr (sizeof(Value) == 8) {
-      asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(addr), "r"(w.x), "r"(w.y) : "memory");
-    } else {
-      static_assert(sizeof(Value) == 16);
-      asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(addr), "r"(w.x), "r"(w.y),
-                   "r"(w.z), "r"(w.w)
-                   : "memory");
-    }
+    static_assert(sizeof(Value) >= 2);
+    ptx::StoreShared(addr, ptx::ToWord(v));
   }
 
   // --- Global memory ---------------------------------------------------------------------------
@@ -128,133 +103,53 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
   // read-only path: the kernel that loads a location this way must not write it.
   template <class Value>
   WEFT_DEVICE static Value LoadGlobal(const Value* p) {
-    Word<sizeof(Value)> w;
-    if constexpr (sizeof(Value) == 1) {
-      uint16_t byte;
-      asm("ld.global.nc.u8 %0, [%1];" : "=h"(byte) : "l"(p));
-      w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(Value) == 2) {
-      asm("ld.global.nc.u16 %0, [%1];" : "=h"(w) : "l"(p));
-    } else if constexpr (sizeof(Value) == 4) {
-      asm("ld.global.nc.u32 %0, [%1];" : "=r"(w) : "l"(p));
-    } else if constexpr (sizeof(Value) == 8) {
-      asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p));
-    } else {
-      asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-          : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
-          : "l"(p));
-    }
-    return FromWord<Value>(w);
+    ptx::Word<Value> w;
+    ptx::LoadReadOnly(w, p);
+    return ptx::FromWord<Value>(w);
   }
 
   // As LoadGlobal, but not by the read-only path, for memory that is written while the kernel runs:
   // by itself, or, in a dependent launch, by earlier grids before WaitForEarlierGrids returned.
   template <class Value>
   WEFT_DEVICE static Value LoadGlobalCoherent(const Value* p) {
-    Word<sizeof(Value)> w;
-    if constexpr (sizeof(Value) == 1) {
-      uint16_t byte;
-      asm volatile("ld.global.u8 %0, [%1];" : "=h"(byte) : "l"(p) : "memory");
-      w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(Value) == 2) {
-      asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p) : "memory");
-    } else if constexpr (sizeof(Value) == 4) {
-      asm volatile("ld.global.u32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
-    } else if constexpr (sizeof(Value) == 8) {
-      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(p) : "memory");
-    } else {
-      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
-                   : "l"(p)
-                   : "memory");
-    }
-    return FromWord<Value>(w);
+    ptx::Word<Value> w;
+    ptx::LoadCoherent(w, p);
+    return ptx::FromWord<Value>(w);
   }
 
   // As LoadGlobal if `ok`; otherwise touches no memory and returns all-zero bytes.
   template <class Value>
   WEFT_DEVICE static Value LoadGlobalOr0(const Value* p, bool ok) {
-    Word<sizeof(Value)> w{};
-    const int pred = ok;
-    if constexpr (sizeof(Value) == 1) {
-      uint16_t byte = 0;
-      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u8 %0, [%1]; }"
-          : "+h"(byte)
-          : "l"(p), "r"(pred));
-      w = static_cast<uint8_t>(byte);
-    } else if constexpr (sizeof(Value) == 2) {
-      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u16 %0, [%1]; }"
-          : "+h"(w)
-          : "l"(p), "r"(pred));
-    } else if constexpr (sizeof(Value) == 4) {
-      asm("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.nc.u32 %0, [%1]; }"
-          : "+r"(w)
-          : "l"(p), "r"(pred));
-    } else if constexpr (sizeof(Value) == 8) {
-      asm("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
-          : "+r"(w.x), "+r"(w.y)
-          : "l"(p), "r"(pred));
-    } else {
-      asm("{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-          : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w)
-          : "l"(p), "r"(pred));
-    }
-    return FromWord<Value>(w);
+    ptx::Word<Value> w{};
+    ptx::LoadReadOnlyIf(w, p, ok);
+    return ptx::FromWord<Value>(w);
+  }
+
+  // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes. 4, 8 or
+  // 16 bytes.
+  template <class Value>
+  WEFT_DEVICE static Value LoadGlobalCoherentOr0(const Value* p, bool ok) {
+    ptx::Word<Value> w{};
+    ptx::LoadCoherentIf(w, p, ok);
+    return ptx::FromWord<Value>(w);
+  }
+
+  template <class Value>
+  WEFT_DEVICE static void StoreGlobal(Value* p, Value v) {
+    *reinterpret_cast<ptx::Word<Value>*>(p) = ptx::ToWord(v);
   }
 
   // If `ok`, as StoreGlobal, and by an instruction with a predicate, no branch: 4 or 8 bytes.
   template <class Value>
   WEFT_DEVICE static void StoreGlobalIf(Value* p, Value v, bool ok) {
     static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
-    const auto w = ToWord(v);
-    const int pred = ok;
-    if constexpr (sizeof(Value) == 4) {
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(p),
-                   "r"(w), "r"(pred)
-                   : "memory");
-    } else {
-      asm volatile(
-          "{ .reg .pred p; setp.ne.b32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }" ::"l"(p),
-          "r"(w.x), "r"(w.y), "r"(pred)
-          : "memory");
-    }
+    ptx::StoreGlobalIf(p, ptx::ToWord(v), ok);
   }
 
   // Asks the L2 for the 32 bytes that *p lies in, which may come or not; legal before WaitForEarlierGrids.
   // Reads nothing: what is written later is seen all the same.
   WEFT_DEVICE static void PrefetchL2(const void* p) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-  }
-
-  // As LoadGlobalCoherent if `ok`; otherwise touches no memory and returns all-zero bytes.
-  template <class Value>
-  WEFT_DEVICE static Value LoadGlobalCoherentOr0(const Value* p, bool ok) {
-    static_assert(sizeof(Value) == 4 || sizeof(Value) == 8 || sizeof(Value) == 16);
-    Word<sizeof(Value)> w{};
-    const int pred = ok;
-    if constexpr (sizeof(Value) == 4) {
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"
-                   : "+r"(w)
-                   : "l"(p), "r"(pred)
-                   : "memory");
-    } else if constexpr (sizeof(Value) == 8) {
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
-                   : "+r"(w.x), "+r"(w.y)
-                   : "l"(p), "r"(pred)
-                   : "memory");
-    } else {
-      asm volatile(
-          "{ .reg .pred p; setp.ne.b32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-          : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w)
-          : "l"(p), "r"(pred)
-          : "memory");
-    }
-    return FromWord<Value>(w);
-  }
-
-  template <class Value>
-  WEFT_DEVICE static void StoreGlobal(Value* p, Value v) {
-    *reinterpret_cast<Word<sizeof(Value)>*>(p) = ToWord(v);
   }
 
   // --- Asynchronous copies, global to shared (sm_80) -------------------------------------------
@@ -303,70 +198,32 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
                  : "memory");
   }
 
-  // The same of kMatrices = 1, 2 or 4 transposed matrices: r[i] are two b16 of one column.
+  // The same of 1, 2 or 4 transposed matrices, one for each word of r: r[i] are two b16 of one
+  // column.
   template <int kMatrices>
   WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[kMatrices], uint32_t addr) {
-    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
-    if constexpr (kMatrices == 1) {
-      asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-                   : "=r"(r[0])
-                   : "r"(addr)
-                   : "memory");
-    } else if constexpr (kMatrices == 2) {
-      asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                   : "=r"(r[0]), "=r"(r[1])
-                   : "r"(addr)
-                   : "memory");
-    } else {
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                   : "r"(addr)
-                   : "memory");
-    }
+    LdMatrixTransOf(r, addr);
   }
 
  private:
-  // The register form of a Bytes-wide access.
-  template <int Bytes>
-  struct WordOf;
-  template <int Bytes>
-  using Word = typename WordOf<Bytes>::Type;
-
-  template <class Value>
-  WEFT_DEVICE static Value FromWord(Word<sizeof(Value)> w) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    Value v;
-    __builtin_memcpy(&v, &w, sizeof(Value));
-    return v;
+  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[1], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                 : "=r"(r[0])
+                 : "r"(addr)
+                 : "memory");
   }
-  template <class Value>
-  WEFT_DEVICE static Word<sizeof(Value)> ToWord(Value v) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    Word<sizeof(Value)> w;
-    __builtin_memcpy(&w, &v, sizeof(Value));
-    return w;
+  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[2], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(r[0]), "=r"(r[1])
+                 : "r"(addr)
+                 : "memory");
   }
-};
-
-template <>
-struct Thread::WordOf<1> {
-  using Type = uint8_t;
-};
-template <>
-struct Thread::WordOf<2> {
-  using Type = uint16_t;
-};
-template <>
-struct Thread::WordOf<4> {
-  using Type = uint32_t;
-};
-template <>
-struct Thread::WordOf<8> {
-  using Type = uint2;
-};
-template <>
-struct Thread::WordOf<16> {
-  using Type = uint4;
+  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[4], uint32_t addr) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(addr)
+                 : "memory");
+  }
 };
 
 }  // namespace WEFT_BACKEND
