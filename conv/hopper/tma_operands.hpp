@@ -13,8 +13,8 @@
 #include "weft/conv/source/pixel_map.hpp"
 #include "weft/gemm/arch/isa/tensor_map.hpp"
 #include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/hopper/tma_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
-#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::conv {
 
@@ -156,15 +156,16 @@ struct WgmmaParams : WithPadding<kTransformsPadding<PolicyT>> {
 
 inline namespace WEFT_BACKEND {
 
-// Operand A: the source, loaded by TMA in im2col mode, a copy for each chunk.
+// Operand A: the source, loaded by TMA in im2col mode, a copy for each chunk. It is the iterator of
+// a gemm::TmaOperand, as that of the filter.
 template <class PolicyT, class Mma>
-class TmaSource : public gemm::OperandTraits {
+class TmaSourceIterator {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
 
  public:
-  static constexpr bool kHasTensorMap = true;
+  using Params = TmaSourceParams;
   template <class Tile>
-  WEFT_DEVICE TmaSource(const TmaSourceParams& p, const Tile& tile)
+  WEFT_DEVICE TmaSourceIterator(const TmaSourceParams& p, const Tile& tile)
       : p_(p), tap_h_(p.first_h), tap_w_(p.first_w) {
     const PixelPlace at = p.rows.Place(tile, tile.m * Mma::kBlockM);
     n_ = at.n;
@@ -173,7 +174,6 @@ class TmaSource : public gemm::OperandTraits {
     if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
   }
 
-  // Goes on to `k_tile`, which the next Copy then loads; a new operand stands at k tile 0.
   WEFT_DEVICE void Seek(int k_tile) {
     std::int32_t tap = 0;
     const std::int32_t block = p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap);
@@ -182,26 +182,10 @@ class TmaSource : public gemm::OperandTraits {
     channel_ += block * p_.span;
   }
 
-  WEFT_DEVICE int Bytes(int k_tile, gemm::CopyShare share = {}) const {
-    return share.Count(p_.copies.Count(k_tile)) * p_.copy_bytes;
-  }
+  WEFT_DEVICE int Count(int k_tile) const { return p_.copies.Count(k_tile); }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int k_tile,
-                        gemm::CopyShare share = {}) {
-    ForEachCopy(k_tile, share, [&](int i, const auto& at, const auto& offset) {
-      t.TmaLoadIm2col(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at, offset);
-    });
-  }
-  WEFT_DEVICE void Prefetch(arch::Thread t, int k_tile, gemm::CopyShare share) {
-    ForEachCopy(k_tile, share, [&](int, const auto& at, const auto& offset) {
-      t.TmaPrefetchIm2col(p_.map, at, offset);
-    });
-  }
-
- private:
-  // Calls copy(number, coordinates, offsets) for each copy of `k_tile` in the thread's share.
-  template <class CopyFunction>
-  WEFT_DEVICE void ForEachCopy(int k_tile, gemm::CopyShare share, const CopyFunction& copy) {
+  template <class Load>
+  WEFT_DEVICE void ForEachCopy(int k_tile, gemm::CopyShare share, const Load& load) {
     const int count = p_.copies.Count(k_tile);
     WEFT_NO_UNROLL
     for (int i = 0; i < count; ++i, Next()) {
@@ -209,9 +193,11 @@ class TmaSource : public gemm::OperandTraits {
       const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
                                        static_cast<std::uint16_t>(tap_h_)};
       const std::int32_t nhwc[4] = {channel_, w_, h_, n_}, blocked[4] = {w_, h_, channel_, n_};
-      copy(i, kNhwc ? nhwc : blocked, offset);
+      load(i, kNhwc ? nhwc : blocked, offset);
     }
   }
+
+ private:
   WEFT_DEVICE void Next() {
     tap_w_ += p_.step_w;
     if (++column_ < p_.taps_w) return;
@@ -229,16 +215,16 @@ class TmaSource : public gemm::OperandTraits {
 
 // Operand B: the filter, loaded by TMA in boxes of output channels by channels.
 template <class PolicyT, class Mma>
-class TmaFilter : public gemm::OperandTraits {
+class TmaFilterIterator {
   static constexpr bool kNhwc = CheckedPolicy<PolicyT>::kNhwc;
   static constexpr int kColumn =
       kNhwc ? 1 : 32 / CheckedPolicy<PolicyT>::kFilterBits;  // output channels in one step of k_
   static constexpr bool kPacksRows = Mma::kPackedRows > 1;
 
  public:
-  static constexpr bool kHasTensorMap = true;
+  using Params = TmaFilterParams;
   template <class Tile>
-  WEFT_DEVICE TmaFilter(const TmaFilterParams& p, const Tile& tile)
+  WEFT_DEVICE TmaFilterIterator(const TmaFilterParams& p, const Tile& tile)
       : p_(p), k_(tile.n * (Mma::kBlockN / Mma::kPackedRows / kColumn)) {
     filter_ = static_cast<std::int32_t>(tile.filter);
     // With packed output rows the map's last dimension counts blocks of channels, those of all
@@ -252,31 +238,39 @@ class TmaFilter : public gemm::OperandTraits {
     }
   }
 
-  WEFT_DEVICE int Bytes(int k_tile, gemm::CopyShare share = {}) const {
-    return share.Count(p_.copies.Count(k_tile)) * p_.copy_bytes;
-  }
+  WEFT_DEVICE int Count(int k_tile) const { return p_.copies.Count(k_tile); }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int k_tile,
-                        gemm::CopyShare = {}) {
+  // One thread loads all copies of a filter's k tile: there is no share.
+  template <class Load>
+  WEFT_DEVICE void ForEachCopy(int k_tile, gemm::CopyShare, const Load& load) {
     if constexpr (kNhwc || kPacksRows) {
+      const int count = p_.copies.Count(k_tile);
       WEFT_NO_UNROLL
-      for (int left = p_.copies.Count(k_tile); left > 0; --left) {
-        if constexpr (!kPacksRows) {
-          t.TmaLoad(to, p_.map, bar, {channel_, k_, tap_, filter_});
-        } else if constexpr (kNhwc) {
-          t.TmaLoad(to, p_.map, bar, {channel_, k_, p_.first_row + tap_, 0, filter_});
-        } else {
-          t.TmaLoad(to, p_.map, bar, {0, k_, p_.first_row + tap_, 0, channel_});
-        }
-        to += p_.copy_bytes;
+      for (int i = 0; i < count; ++i) {
+        LoadTap(i, load);
         if (++tap_ == p_.taps.divisor()) tap_ = 0, channel_ += p_.span;
       }
-    } else {
-      t.TmaLoad(to, p_.map, bar, {0, k_, k_tile * p_.k_tile_steps, filter_});
+    } else {  // one box has all taps of a k tile
+      const std::int32_t at[4] = {0, k_, k_tile * p_.k_tile_steps, filter_};
+      load(0, at);
     }
   }
 
  private:
+  template <class Load>
+  WEFT_DEVICE void LoadTap(int i, const Load& load) const {
+    if constexpr (!kPacksRows) {
+      const std::int32_t at[4] = {channel_, k_, tap_, filter_};
+      load(i, at);
+    } else if constexpr (kNhwc) {
+      const std::int32_t at[5] = {channel_, k_, p_.first_row + tap_, 0, filter_};
+      load(i, at);
+    } else {
+      const std::int32_t at[5] = {0, k_, p_.first_row + tap_, 0, channel_};
+      load(i, at);
+    }
+  }
+
   const TmaFilterParams& p_;
   std::int32_t k_, filter_ = 0, tap_ = 0, channel_ = 0;
 };

@@ -177,10 +177,12 @@ struct WgmmaParts : gemm::PartsTraits {
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA = std::conditional_t<
       kSlidingWindow, SlidingWindowOperand<Mainloop, Tile>,
-      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>, TmaSource<PolicyT, Mainloop>>>;
+      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>,
+                         gemm::TmaOperand<TmaSourceIterator<PolicyT, Mainloop>>>>;
   using OperandB = std::conditional_t<
       kSlidingWindow, ResidentFilter<Mainloop>,
-      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>, TmaFilter<PolicyT, Mainloop>>>;
+      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>,
+                         gemm::TmaOperand<TmaFilterIterator<PolicyT, Mainloop>>>>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;

@@ -35,20 +35,17 @@ struct CopyShare {
 // An operand that MbarRing loads by TMA: each of its producer threads starts its share of the
 // copies of a k tile to the shared address `to`, k tile after k tile from 0 or from Seek's on. The
 // copies report Bytes(k_tile, share) bytes to the mbarrier at `bar`. Without a share, one thread
-// starts all of them.
+// starts all of them. Prefetch has TMA load what Copy would, but only into the L2. TmaOperand
+// (tma_operand.hpp) is one.
 template <class Type>
-concept TmaOperand =
+concept LoadedByTma =
     requires(Type op, arch::Thread t, std::uint32_t to, std::uint32_t bar, CopyShare share) {
       op.Seek(0);
       { op.Bytes(0, share) } -> std::convertible_to<int>;
       op.Copy(t, to, bar, 0, share);
       op.Copy(t, to, bar, 0);
+      op.Prefetch(t, 0, share);
     };
-// A TmaOperand that can prefetch: Prefetch has TMA load what Copy would, but only into the L2.
-template <class Type>
-concept PrefetchedOperand = TmaOperand<Type> && requires(Type op, arch::Thread t, CopyShare share) {
-  op.Prefetch(t, 0, share);
-};
 
 // How a ring lies in shared memory and which threads load it; made by the host.
 struct MbarRingParams {
@@ -220,7 +217,7 @@ struct MbarRing : PipelineTraits {
 
   // Called by the threads that load A, for the block's first tile and before they wait for earlier
   // kernels: prefetches the first k tiles of A into the L2. Nobody reads them before the wait.
-  template <PrefetchedOperand OperandA>
+  template <LoadedByTma OperandA>
   WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, OperandA& a,
                                    const KTileRange& k_tiles) {
     if constexpr (Mma::kClusterSplit > 1) a.Seek(k_tiles.begin);
@@ -235,7 +232,7 @@ struct MbarRing : PipelineTraits {
   // tile, how many k tiles of operand B (at most the ring's stages) are loaded before earlier
   // kernels of the stream are waited for; negative in later tiles. producer: the number of the
   // thread's warp among the producers.
-  template <TmaOperand OperandA, TmaOperand OperandB>
+  template <LoadedByTma OperandA, LoadedByTma OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
                                   OperandA& a, OperandB& b, const KTileRange& k_tiles, int early,
                                   State& state) {

@@ -1,12 +1,12 @@
-// TmaMatrixOperand: an operand of a matrix product that TMA loads (mbar_ring.hpp).
+// Operands of matrix products that TMA loads: the iterator of their TmaOperand (tma_operand.hpp).
 #pragma once
 
 #include <cstdint>
 
 #include "weft/gemm/arch/isa/tensor_map.hpp"
 #include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/hopper/tma_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
-#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 
@@ -37,47 +37,34 @@ constexpr int MatrixKTileBytes(int rows, int stage_k, int element_bytes, bool li
 
 inline namespace WEFT_BACKEND {
 
-// kRows: rows of a tile. Rows: which of the tile's m and n counts them (share.hpp). kLines: whether
-// the operand is K-major. kShared: whether the products of a group have their rows in one matrix.
-template <class Rows, int kRows, bool kLines, bool kShared>
-class TmaMatrixOperand : public OperandTraits {
+// The iterator of a TmaOperand over a matrix. kRows: rows of a tile. Rows: which of the tile's m and
+// n counts them (share.hpp). Kind: its MatrixKind, in which kWhole has no meaning.
+template <class Rows, int kRows, class Kind>
+class TmaMatrixIterator {
  public:
-  static constexpr bool kHasTensorMap = true;
   using Params = TmaMatrixParams;
   template <class Tile>
-  WEFT_DEVICE TmaMatrixOperand(const Params& p, const Tile& tile)
+  WEFT_DEVICE TmaMatrixIterator(const Params& p, const Tile& tile)
       : p_(p), first_(Rows::Index(tile) * kRows), product_(tile.product * p.step) {
-    if constexpr (kShared) first_ += tile.first_row;
+    if constexpr (Kind::kShared) first_ += tile.first_row;
   }
 
   WEFT_DEVICE void Seek(int) {}
-  WEFT_DEVICE int Bytes(int, CopyShare share = {}) const {
-    return share.Count(p_.copies) * p_.copy_bytes;
-  }
+  WEFT_DEVICE int Count(int) const { return p_.copies; }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, std::uint32_t bar, int k_tile,
-                        CopyShare share = {}) const {
-    ForEachCopy(k_tile, share, [&](int i, const auto& at) {
-      t.TmaLoad(to + static_cast<std::uint32_t>(i * p_.copy_bytes), p_.map, bar, at);
-    });
-  }
-  WEFT_DEVICE void Prefetch(arch::Thread t, int k_tile, CopyShare share) const {
-    ForEachCopy(k_tile, share, [&](int, const auto& at) { t.TmaPrefetch(p_.map, at); });
-  }
-
- private:
-  // Calls copy(number, coordinates) for each copy of a thread's share.
-  template <class CopyFunction>
-  WEFT_DEVICE void ForEachCopy(int k_tile, CopyShare share, const CopyFunction& copy) const {
+  template <class Load>
+  WEFT_DEVICE void ForEachCopy(int k_tile, CopyShare share, const Load& load) const {
     const std::int32_t k = k_tile * p_.stage_k;
     WEFT_NO_UNROLL
     for (int i = share.begin; i < p_.copies && i < share.end; ++i) {
       const std::int32_t step = i * p_.line;
       const std::int32_t lines[3] = {k + step, first_, product_};
       const std::int32_t across[3] = {first_ + step, k, product_};
-      copy(i, kLines ? lines : across);
+      load(i, Kind::kKMajor ? lines : across);
     }
   }
+
+ private:
   const Params& p_;
   std::int32_t first_, product_;
 };

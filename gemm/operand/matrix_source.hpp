@@ -24,16 +24,6 @@ constexpr std::int64_t ProductOffset(const MatrixParams& p, const Tile& tile) {
   }
 }
 
-// What is known of a matrix at compile time.
-//
-// kKMajor: k runs along memory; otherwise the matrix is MN-major. kWhole: no ragged k, its rows are
-// a multiple of config.alignment.src bytes. kShared: all groups of a Grouped product have their
-// rows in this matrix; a tile's group has tile.rows of them, from tile.first_row on.
-template <bool kKMajor_, bool kWhole_, bool kShared_ = false>
-struct MatrixKind {
-  static constexpr bool kKMajor = kKMajor_, kWhole = kWhole_, kShared = kShared_;
-};
-
 // A matrix as the Spec of AffineIterator. kBits: bits of an element. Kind: its MatrixKind.
 template <int kBits, class Kind>
 struct MatrixSource {

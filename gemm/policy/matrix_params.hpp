@@ -12,6 +12,16 @@
 
 namespace weft::gemm {
 
+// What is known of a matrix at compile time.
+//
+// kKMajor: k runs along memory; otherwise the matrix is MN-major. kWhole: no ragged k, its rows are
+// a multiple of config.alignment.src bytes. kShared: all groups of a Grouped product have their
+// rows in this matrix; a tile's group has tile.rows of them, from tile.first_row on.
+template <bool kKMajor_, bool kWhole_, bool kShared_ = false>
+struct MatrixKind {
+  static constexpr bool kKMajor = kKMajor_, kWhole = kWhole_, kShared = kShared_;
+};
+
 // One operand: `extent` rows of A, or columns of B, of k elements each. In a K-major operand (a
 // row-major A, a column-major B) these rows or columns are `pitch` elements apart. In an MN-major
 // one successive k are `pitch` elements apart, and the rows of A (columns of B) run along memory.

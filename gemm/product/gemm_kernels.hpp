@@ -225,11 +225,13 @@ struct WgmmaGemmParts : PartsTraits {
   static constexpr int kRowsOfA = kUpcastsA && !kKMajorA<PolicyT>
                                       ? Mainloop::kBlockM * kOperandBits<PolicyT, true> / 8
                                       : Mainloop::kBlockM;
-  using OperandA = TmaMatrixOperand<RowsOfA, kRowsOfA, kKMajorA<PolicyT>, kGrouped<PolicyT>>;
+  using OperandA = TmaOperand<
+      TmaMatrixIterator<RowsOfA, kRowsOfA, MatrixKind<kKMajorA<PolicyT>, true, kGrouped<PolicyT>>>>;
   static constexpr int kColumnsOfB = kUpcastsB && !kKMajorB<PolicyT>
                                          ? Mainloop::kBlockN * kOperandBits<PolicyT, false> / 8
                                          : Mainloop::kBlockN;
-  using OperandB = TmaMatrixOperand<RowsOfB, kColumnsOfB, kKMajorB<PolicyT>, false>;
+  using OperandB =
+      TmaOperand<TmaMatrixIterator<RowsOfB, kColumnsOfB, MatrixKind<kKMajorB<PolicyT>, true>>>;
   struct Destination {
     using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;
     using Epilogue = typename PolicyT::Epilogue;
