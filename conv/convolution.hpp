@@ -87,7 +87,8 @@ class Convolution {
   using Planner = ConvolutionPlanner;
   using Element = typename PolicyT::Element;
   using Output = typename Epilogue::Output;
-  using Filter = PackedFilter<typename PolicyT::FilterLayout, std::int8_t, Prologue>;
+  using FilterElement = typename CheckedPolicy<PolicyT>::FilterElement;
+  using Filter = PackedFilter<typename PolicyT::FilterLayout, FilterElement, Prologue>;
   using Arguments =
       ConvolutionArguments<SourceElement<PolicyT>, Filter, Epilogue, SourceFunctorOf<PolicyT>>;
   using BiasElement = typename Arguments::BiasElement;
@@ -308,7 +309,7 @@ class Convolution {
       launch.constant = {args.filter.data(),
                          static_cast<std::size_t>(
                              args.filter.count() *
-                             weft::internal::BytesOf<typename PolicyT::FilterLayout, std::int8_t>(
+                             weft::internal::BytesOf<typename PolicyT::FilterLayout, FilterElement>(
                                  PolicyT::FilterLayout::Size(problem().filter())))};
     }
     return start(launch);

@@ -62,18 +62,29 @@ using SourceIterator =
                        std::conditional_t<kind == SourceKind::kTaps, TapIterator<Shape, Format>,
                                           Im2colIterator<Shape, Format>>>;
 
+// The shape in which Mma reads pieces of kPieceBytes along k. Where units of k are smaller than what
+// an instruction of tensor cores multiplies of a row, several of them make it up.
+template <class Mma, class Rows, class PolicyT, int kPieceBytes>
+struct UnitShape {
+  using Checked = CheckedPolicy<PolicyT>;
+  static constexpr bool kSmall = !Checked::kSimt && !Checked::kNhwc && Checked::kUnitBytes < 32;
+  using type =
+      std::conditional_t<kSmall, gemm::MmaKMajor<Mma, Rows, kPieceBytes, Checked::kUnitBytes>,
+                         typename Mma::template KMajor<Rows, kPieceBytes>>;
+};
+
 // Operand A: the source as it is in memory or, if kChanged, transformed on its way to shared memory.
 template <class Mma, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
 struct SourceOperand {
   using Checked = CheckedPolicy<PolicyT>;
-  using Shape = typename Mma::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
+  using Shape = typename UnitShape<Mma, gemm::RowsOfA, PolicyT, Checked::kSrcPiece>::type;
   using Iterator = SourceIterator<gemm::ShapeInMemory<Shape, Checked::kSrcBits, 8>, Checked, kind>;
   using type = gemm::StagedOperand<Shape, Iterator, SourceTransform<Shape, Iterator, PolicyT>>;
 };
 template <class Mma, class PolicyT, SourceKind kind>
 struct SourceOperand<Mma, PolicyT, kind, false> {
   using Checked = CheckedPolicy<PolicyT>;
-  using Shape = typename Mma::template KMajor<gemm::RowsOfA, Checked::kSrcPiece>;
+  using Shape = typename UnitShape<Mma, gemm::RowsOfA, PolicyT, Checked::kSrcPiece>::type;
   using type = gemm::CopiedOperand<Mma, Shape, SourceIterator<Shape, Checked, kind>>;
 };
 
@@ -81,7 +92,8 @@ struct SourceOperand<Mma, PolicyT, kind, false> {
 template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
 struct FilterOperand {
   static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
-  using Shape = typename Mma::template KMajor < typename Mma::ColumnsOfB, kPiece<16 ? kPiece : 16>;
+  using Shape = typename UnitShape < Mma, typename Mma::ColumnsOfB, PolicyT,
+        kPiece<16 ? kPiece : 16>::type;
   using type = gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>;
 };
 template <class Mma, class PolicyT, class Source>

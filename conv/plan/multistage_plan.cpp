@@ -30,7 +30,7 @@ Units UnitsOf(const Problem& p, const ConvFacts& f) {
   u.all = gemm::CeilDiv(p.c, x * u.of_block) * u.of_block;
   u.of_group = gemm::CeilDiv(p.c / p.groups, x);
   u.of_product = u.of_group * p.r * p.s;
-  u.of_k_tile = f.config.threadblock.k / f.source.unit_bytes;
+  u.of_k_tile = f.KTileUnits();
   return u;
 }
 
@@ -139,7 +139,8 @@ FilterParams MakeFilter(const Problem& p, const ConvFacts& f) {
   FilterParams b;
   b.units = Int32(u.of_product);
   b.padded_k = Int32(RoundUp(p.k / p.groups, f.filter.interleave));
-  b.row_bytes = f.filter.bits == 4 ? RoundUp(channels, 32) / 2 : channels;  // KRSC
+  // KRSC, whose rows of int4 end with whole blocks.
+  b.row_bytes = (f.filter.bits == 4 ? RoundUp(channels, 32) : channels) * f.filter.bits / 8;
   b.filter_bytes = b.padded_k * (f.source.nhwc ? b.row_bytes : channels * f.filter.bits / 8);
   return b;
 }

@@ -26,16 +26,16 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
         "-byte store to ", f.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
-  if (f.source.nhwc && p.c % f.source.unit_bytes != 0 && alignment.src == 4) {
+  if (f.source.nhwc && p.c % f.source.unit_channels != 0 && alignment.src == 4) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
                      ", the channels of the narrowest load from NHWC; pad C to ",
-                     RoundUp(p.c, f.source.unit_bytes), " with zeros, in src and filter, or ",
+                     RoundUp(p.c, f.source.unit_channels), " with zeros, in src and filter, or ",
                      "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
   }
-  if (f.source.nhwc && p.c % f.source.unit_bytes != 0) {
+  if (f.source.nhwc && p.c % f.source.unit_channels != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_bytes,
+        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
                      ", the channels of one ", alignment.src,
                      "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
                      "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
@@ -48,7 +48,7 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
         ", whose filter does not depend on the channel group; use ", "prologues::Grouped"));
   }
   const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
-  const int block = f.source.nhwc ? f.source.unit_bytes : f.source.interleave;
+  const int block = f.source.nhwc ? f.source.unit_channels : f.source.interleave;
   if (group_c % block != 0) {
     const std::string remedy =
         f.source.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
@@ -181,7 +181,7 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
     }
   } else {
     const MultistagePlan multistage = MakeMultistagePlan(p, f);
-    const int of_k_tile = f.config.threadblock.k / f.source.unit_bytes * f.source.unit_channels;
+    const int of_k_tile = f.KTileUnits() * f.source.unit_channels;
     const double k = double(multistage.k_tiles) * of_k_tile;
     if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.k_tiles, k, &plan);
         !s.ok()) {

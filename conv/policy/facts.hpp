@@ -12,8 +12,8 @@ namespace weft::conv {
 struct SourceFacts {
   int interleave = 4;      // channels that C is padded to a multiple of
   int bits = 8;            // bits of a value; 4: SrcLayout is a PairedInt4
-  int unit_bytes = 4;      // CheckedPolicy::kUnitBytes
-  int unit_channels = 4;   // CheckedPolicy::kUnitChannels
+  int unit_bytes = 4;      // of a unit of k in a stage of shared memory: CheckedPolicy::kUnitBytes
+  int unit_channels = 4;   // of a unit of k: CheckedPolicy::kUnitChannels
   bool nhwc = false;       // SrcLayout is NHWC
   bool has_taps = false;   // there is a kernel with SourceKind::kTaps
   bool converted = false;  // the policy has a SourceFunctor
@@ -43,8 +43,13 @@ struct ConvFacts : gemm::TileFacts {
   OutputFacts output;
   PrologueFacts prologue;
   bool depthwise = false;
-  std::int64_t largest_product = 128 * 128;  // of a source and a filter value, in magnitude
+  std::int64_t largest_product =
+      128 * 128;  // of a source and a filter value, in magnitude; 0: sums are floats
 
+  // Units of k in a k tile. config counts k in elements, or in pairs of 4 bits.
+  constexpr int KTileUnits() const {
+    return config.threadblock.k * element_bytes / source.unit_bytes;
+  }
   // Output channels of a tile.
   constexpr int channels() const { return config.threadblock.n / config.packed_rows; }
 };

@@ -52,7 +52,7 @@ struct OperatorKind<PolicyT> {
                                                                               : "";
   static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
-  static constexpr bool kIntegerSums = true;
+  static constexpr bool kIntegerSums = Checked::kIntegerSums;
 };
 
 // A Dispatch of these policies needs weft/conv/depthwise_pointwise.hpp.

@@ -27,6 +27,7 @@
 #include "weft/conv/policy/source_functor.hpp"
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/tile/config.hpp"
+#include "weft/layouts/element/element_traits.hpp"
 #include "weft/layouts/formats.hpp"
 #include "weft/layouts/packed_int4.hpp"
 #include "weft/prologues/prologues.hpp"
@@ -111,8 +112,13 @@ constexpr unsigned BitOf(gemm::Mainloop mainloop) {
       return 0;
   }
 }
+template <class Element>
+inline constexpr unsigned kMultipliedBy = 0;
 template <class SrcLayout, class FilterLayout>
 inline constexpr unsigned kReadBy = 0;
+#define WEFT_MULTIPLIES(element, mainloops) \
+  template <>                               \
+  inline constexpr unsigned kMultipliedBy<element> = mainloops;
 #define WEFT_OPERANDS(source, filter, mainloops) \
   template <>                                    \
   inline constexpr unsigned kReadBy<source, filter> = mainloops;
@@ -180,10 +186,27 @@ struct CheckedPolicy<PolicyT> {
   using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
-  static constexpr bool kUnsigned = std::is_same_v<typename PolicyT::Element, std::uint8_t>;
-  static_assert(std::is_same_v<typename PolicyT::Element, std::int8_t> || kUnsigned,
+  static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
+                "weft: the simt_async mainloop multiplies matrices of float and double; "
+                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
+
+  // Depthwise convolutions have a filter for each channel and are no matrix product.
+  static constexpr bool kDepthwise =
+      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
+  static constexpr unsigned kMainloopBit =
+      kDepthwise ? internal::operands::kDepthwise : internal::operands::BitOf(kMainloop);
+
+  using Element = typename PolicyT::Element;
+  using FilterElement = typename ElementTraits<Element>::OfB;
+  using Sum = typename ElementTraits<Element>::Sum;
+  static_assert(kMainloopBit == 0 ||
+                    (internal::operands::kMultipliedBy<Element> & kMainloopBit) != 0,
                 "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
-                "std::int8_t");
+                "std::int8_t; the rows of conv/policy/operands.def say which types each mainloop "
+                "multiplies");
+  static constexpr bool kUnsigned = std::is_unsigned_v<Element>;
+  static constexpr bool kIntegerSums = std::is_integral_v<Sum>;
+  static constexpr int kElementBytes = sizeof(Element);
   static_assert(
       TensorFormat<typename PolicyT::SrcLayout> && TensorFormat<typename PolicyT::DstLayout>,
       "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
@@ -193,23 +216,21 @@ struct CheckedPolicy<PolicyT> {
                 "CxRSKx<x> or KRSC)");
   // Filters of int4 have the blocks of the format whose elements they pack.
   static constexpr bool kInt4 = kIsInt4<typename PolicyT::FilterLayout>;
-  static constexpr int kFilterBits = kInt4 ? 4 : 8;
+  static constexpr int kFilterBits = kInt4 ? 4 : 8 * static_cast<int>(sizeof(FilterElement));
   using FilterLayout = UnpackedFormat<typename PolicyT::FilterLayout>;
   // Sources of 4 bits become bytes on their way to shared memory, unless tensor cores multiply them
   // as they are (kInt4Products).
   static constexpr bool kInt4Source = kIsInt4<typename PolicyT::SrcLayout>;
-  static constexpr int kSrcBits = kInt4Source ? 4 : 8;
+  static constexpr int kSrcBits = kInt4Source ? 4 : 8 * kElementBytes;
   using SrcLayout = UnpackedFormat<typename PolicyT::SrcLayout>;
   static constexpr bool kInt4Products =
       kInt4Source && kInt4 && std::is_same_v<FilterLayout, CxRSKx<64>>;
   static constexpr bool kExpandsSource = kInt4Source && !kInt4Products;
-  static constexpr int kStageBits = kInt4Products ? 4 : 8;  // bits of a value in a stage
+  // Bits of a value in a stage.
+  static constexpr int kStageBits = kInt4Products ? 4 : 8 * kElementBytes;
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   // Channels last: k is a run of channels of one pixel, in memory as in the sum.
   static constexpr bool kNhwc = SrcLayout::kChannelRun == 0;
-  static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
-                "weft: the simt_async mainloop multiplies matrices of float and double; "
-                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
   // wgmma_sm90 over few channels, with a sliding-window operand
   // (conv/hopper/sliding_window_operands.hpp).
@@ -217,18 +238,13 @@ struct CheckedPolicy<PolicyT> {
   // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
   // (conv/hopper/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
-  // Depthwise convolutions have a filter for each channel and are no matrix product, so the config
-  // and the prologue of that kind go together.
-  static constexpr bool kDepthwise =
-      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
+  // The config and the prologue of that kind go together.
   static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
                 "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
                 "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
                 "groups of channels are prologues::Grouped");
-  static_assert(
-      internal::CheckedOperands<typename PolicyT::SrcLayout, typename PolicyT::FilterLayout,
-                                kDepthwise ? internal::operands::kDepthwise
-                                           : internal::operands::BitOf(kMainloop)>::kValid);
+  static_assert(internal::CheckedOperands<typename PolicyT::SrcLayout,
+                                          typename PolicyT::FilterLayout, kMainloopBit>::kValid);
   static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
@@ -264,16 +280,18 @@ struct CheckedPolicy<PolicyT> {
                 "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
                 "images");
   // kLargestProduct is the largest magnitude of a source value times a filter value, each less its
-  // zero point.
+  // zero point; 0 where sums are floats, which do not overflow as integers do.
   static constexpr bool kWholeRange =
       kUnsigned || Epilogue::kSourceZeroPoint || Epilogue::kFilterZeroPoint;
   // mma_sm80 multiplies by an int4 in the upper bits of a byte, that is by 16 times its value.
   static constexpr bool kTimes16 = kInt4 && !kInt4Products && kMainloop == gemm::Mainloop::kMmaSm80;
   static constexpr std::int64_t kLargestProduct =
-      std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
-      (Epilogue::kFilterZeroPoint ? 255
-       : kInt4 && !kTimes16       ? 8
-                                  : 128);
+      !kIntegerSums
+          ? 0
+          : std::int64_t{kInt4Source ? (kWholeRange ? 15 : 8) : (kWholeRange ? 255 : 128)} *
+                (Epilogue::kFilterZeroPoint ? 255
+                 : kInt4 && !kTimes16       ? 8
+                                            : 128);
 
   static_assert(
       !kSimt || config.alignment.src == 4 * kSrcBits / 8,
@@ -294,16 +312,18 @@ struct CheckedPolicy<PolicyT> {
 
   // Bytes in a stage of what one access to the source loads: channels, or pairs of them in a byte.
   static constexpr int kSrcPiece = config.alignment.src * kStageBits / kSrcBits;
-  // Kernels count k in units: a channel block (half of one of 64 channels), or one access of NHWC.
-  // Here are the bytes of a unit in a stage, its bytes in the source's memory, its channels, and
-  // how many units a channel block has.
-  static constexpr int kUnitBytes = kNhwc ? kSrcPiece
-                                    : kInt4Source && SrcLayout::kInterleave > 32
-                                        ? 32
-                                        : SrcLayout::kInterleave;
+  // Kernels count k in units: one access of NHWC, or a channel block, of which each 32 bytes of a
+  // stage are a unit where it has more. Here are the bytes of a unit in a stage, its bytes in the
+  // source's memory, its channels, and how many units a channel block has.
+  static constexpr int kBlockBytes = SrcLayout::kInterleave * kStageBits / 8;
+  static constexpr int kUnitBytes = kNhwc ? kSrcPiece : kBlockBytes < 32 ? kBlockBytes : 32;
   static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / kStageBits;
   static constexpr int kUnitChannels = kUnitBytes * 8 / kStageBits;
   static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitChannels;
+  static_assert(
+      kDepthwise || kNhwc || FilterLayout::kInterleave == kUnitChannels,
+      "weft: a channel block of FilterLayout has the channels of one unit of k: 32 bytes of "
+      "a stage, or a block of SrcLayout if it has fewer");
   static constexpr bool kValid = true;
 };
 

@@ -23,8 +23,7 @@
 #include "weft/gemm/check/problem_name.hpp"
 #include "weft/gemm/policy/family.hpp"
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/layouts/element/complex.hpp"
-#include "weft/layouts/element/float16.hpp"
+#include "weft/layouts/element/element_traits.hpp"
 
 namespace weft::gemm {
 
@@ -35,40 +34,6 @@ namespace weft::gemm {
 // and _p2 (ping-pong) where they have these.
 std::string PolicyName(const TileDescription& config);
 
-namespace internal {
-
-template <class Type>
-constexpr const char* ElementName() {
-  if constexpr (std::is_same_v<Type, std::int8_t>) {
-    return "s8";
-  } else if constexpr (std::is_same_v<Type, std::uint8_t>) {
-    return "u8";
-  } else if constexpr (std::is_same_v<Type, float>) {
-    return "f32";
-  } else if constexpr (std::is_same_v<Type, double>) {
-    return "f64";
-  } else if constexpr (std::is_same_v<Type, Complex<float>>) {
-    return "c32";
-  } else if constexpr (std::is_same_v<Type, Complex<double>>) {
-    return "c64";
-  } else if constexpr (std::is_same_v<Type, std::int32_t>) {
-    return "s32";
-  } else if constexpr (std::is_same_v<Type, Float8E4m3>) {
-    return "e4m3";
-  } else if constexpr (std::is_same_v<Type, Float8E5m2>) {
-    return "e5m2";
-  } else if constexpr (std::is_same_v<Type, Tf32>) {
-    return "tf32";
-  } else if constexpr (std::is_same_v<Type, Bfloat16>) {
-    return "bf16";
-  } else {
-    static_assert(std::is_same_v<Type, Half>, "weft: an output type without a name");
-    return "f16";
-  }
-}
-
-}  // namespace internal
-
 // The operator of policy PolicyT as tables name it: types, layouts, and what the epilogue reads;
 // s8_NCxHWx<32>_to_s8_NCxHWx<32>_bias, f16_row_x_column_to_f32_row. All policies of a family share
 // it. Activations do not count, since they hardly change which tile is the quickest: what was
@@ -77,10 +42,9 @@ template <class PolicyT>
 std::string OperatorName() {
   using Kind = OperatorKind<PolicyT>;
   using Epilogue = typename PolicyT::Epilogue;
-  return absl::StrCat(internal::ElementName<typename PolicyT::Element>(), "_", Kind::kFrom,
-                      Kind::kBy, "_to_", internal::ElementName<typename Epilogue::Output>(), "_",
-                      Kind::kTo, Epilogue::kHasBias ? "_bias" : "",
-                      Epilogue::kHasResidual ? "_residual" : "");
+  return absl::StrCat(ElementTraits<typename PolicyT::Element>::kName, "_", Kind::kFrom, Kind::kBy,
+                      "_to_", ElementTraits<typename Epilogue::Output>::kName, "_", Kind::kTo,
+                      Epilogue::kHasBias ? "_bias" : "", Epilogue::kHasResidual ? "_residual" : "");
 }
 
 template <class Problem>

@@ -151,11 +151,24 @@ struct MmaPlace {
   }
 };
 
-// The shape (operand.hpp) of an operand whose pieces run along k of one row.
-template <class Mma, class Rows, int kPieceBytes>
-struct MmaKMajor : MmaPlace<Mma, Rows, kPieceBytes>,
-                   Share<Mma, Rows,
-                         Pieces<Mma::LayoutA::kInnerGroups * 32 / kPieceBytes, 1,
-                                Mma::kGroups / Mma::LayoutA::kInnerGroups>> {};
+// The shape (operand.hpp) of an operand whose pieces run along k of one row. kUnitBytes: the bytes of
+// k that lie side by side in global memory, at least a piece; several units of fewer than 32 bytes
+// make a k group, as channel blocks of 16 bytes do.
+template <class Mma, class Rows, int kPieceBytes, int kUnitBytes = Mma::LayoutA::kInnerGroups * 32>
+struct MmaKMajor
+    : MmaPlace<Mma, Rows, kPieceBytes>,
+      Share<Mma, Rows, Pieces<kUnitBytes / kPieceBytes, 1, Mma::kGroups * 32 / kUnitBytes>> {
+  static_assert(kUnitBytes % kPieceBytes == 0 && (kUnitBytes % 32 == 0 || 32 % kUnitBytes == 0));
+  static constexpr int Offset(int row, int inner, int outer, int cell) {
+    using Place = MmaPlace<Mma, Rows, kPieceBytes>;
+    if constexpr (kUnitBytes >= 32) {
+      return Place::Offset(row, inner, outer, cell);
+    } else {
+      constexpr int kUnits = 32 / kUnitBytes;  // of a k group
+      return Place::Offset(row, outer % kUnits * (kUnitBytes / kPieceBytes) + inner, outer / kUnits,
+                           cell);
+    }
+  }
+};
 
 }  // namespace weft::gemm

@@ -48,6 +48,7 @@
 #include "weft/gemm/policy/matrix_params.hpp"
 #include "weft/gemm/tile/config.hpp"
 #include "weft/layouts/element/complex.hpp"
+#include "weft/layouts/element/element_traits.hpp"
 #include "weft/layouts/element/float8.hpp"
 #include "weft/layouts/element/tf32.hpp"
 #include "weft/layouts/matrix.hpp"
@@ -68,20 +69,15 @@ inline constexpr bool kByte =
 
 // The type that A and B have in memory without a load functor: Tf32 is stored as float.
 template <class Element>
-using StoredElement = std::conditional_t<std::is_same_v<Element, Tf32>, float, Element>;
+using StoredElement = typename ElementTraits<Element>::InMemory;
 // The type of B's elements: tensor cores multiply unsigned bytes of A by signed bytes of B.
 template <class Element>
-using ElementOfB = std::conditional_t<std::is_same_v<Element, std::uint8_t>, std::int8_t, Element>;
+using ElementOfB = typename ElementTraits<Element>::OfB;
 
 // The type that products of Elements are summed in; void for types that are not multiplied.
 template <class Element>
 struct SumOf {
-  using type = std::conditional_t<
-      kByte<Element>, std::int32_t,
-      std::conditional_t<kOwnArithmetic<Element>, Element,
-                         std::conditional_t<std::is_same_v<Element, float> || kFloat16<Element> ||
-                                                kTensorFloat<Element>,
-                                            float, void>>>;
+  using type = typename ElementTraits<Element>::Sum;
 };
 
 // Whether A is K-major, and whether B is.
