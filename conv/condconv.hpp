@@ -114,13 +114,8 @@ class CondConv {
   // captured in a CUDA graph. Errors are those of Convolution::Run and of CheckMixArguments.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    MixParams params = Params(args);
-    if (absl::Status s =
-            gemm::RunOnGpu<MixFilters>("conv", kMixFacts, Launch(args, &params), stream, options);
-        !s.ok()) {
-      return s;
-    }
+    const absl::Status s = Mix(args, gemm::GpuBackEnd{stream, options});
+    if (!s.ok() || problem().IsEmpty()) return s;
     return op_.Run(Rest(args), stream, options);
   }
 
@@ -128,13 +123,8 @@ class CondConv {
   // Runs the same kernels on the CPU and returns when they are done.
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
                                                    arch::CpuOptions::FromEnvironment()) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    MixParams params = Params(args);
-    if (absl::Status s =
-            gemm::RunOnCpu<MixFilters>("conv", kMixFacts, Launch(args, &params), options, nullptr);
-        !s.ok()) {
-      return s;
-    }
+    const absl::Status s = Mix(args, gemm::CpuBackEnd{options});
+    if (!s.ok() || problem().IsEmpty()) return s;
     return op_.RunOnCpu(Rest(args), options);
   }
 #else
@@ -192,6 +182,14 @@ class CondConv {
 
   CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
 
+  // Checks the arguments of both kernels and starts the first.
+  template <class BackEnd>
+  absl::Status Mix(const Arguments& args, const BackEnd& on) const {
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
+    const MixParams params = Params(args);
+    return on.template Run<MixFilters>("conv", kMixFacts, Launch(args, &params));
+  }
+
   MixParams Params(const Arguments& args) const {
     MixParams params = plan_.params;
     params.experts = args.experts.data();
@@ -205,8 +203,8 @@ class CondConv {
   gemm::Launch Launch(const Arguments& args, const MixParams* params) const {
     gemm::Launch launch = {.kernel = plan_.kernel, .params = params, .grid = plan_.grid};
     if (args.experts_are_constant) {
-      launch.constant = {args.experts.data(),
-                         static_cast<std::size_t>(experts() * params->filter_bytes)};
+      launch.attributes.constant[0] = {args.experts.data(),
+                                       static_cast<std::size_t>(experts() * params->filter_bytes)};
     }
     return launch;
   }

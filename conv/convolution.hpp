@@ -153,9 +153,7 @@ class Convolution {
   // refuses.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    return Start(args, &arch::EncodeTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnGpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, stream, options);
-    });
+    return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -166,9 +164,7 @@ class Convolution {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     if (stats != nullptr) *stats = {};
-    return Start(args, &arch::MakeCpuTensorMap, [&](const gemm::Launch& launch) {
-      return gemm::RunOnCpu<PolicyT>("conv", FactsOf<PolicyT>(), launch, options, stats);
-    });
+    return Start(args, gemm::CpuBackEnd{options, stats});
   }
 #else
   template <class... More>
@@ -190,56 +186,62 @@ class Convolution {
     return Convolution(*plan);
   }
 
-  // Checks the arguments, makes the kernel's parameters and calls start(launch).
-  template <class StartFunction>
-  absl::Status Start(const Arguments& args, gemm::MakeTensorMap make,
-                     const StartFunction& start) const {
+  // Checks the arguments, makes the kernel's parameters and starts it. BackEnd: gemm::GpuBackEnd or
+  // gemm::CpuBackEnd.
+  template <class BackEnd>
+  absl::Status Start(const Arguments& args, const BackEnd& on) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     if (problem().IsEmpty()) return absl::OkStatus();
     if constexpr (CheckedPolicy<PolicyT>::kDepthwise) {
-      return StartDepthwise(args, start);
+      return StartDepthwise(args, on);
     } else if constexpr (CheckedPolicy<PolicyT>::kSlidingWindow) {
-      return StartSlidingWindow(args, make, start);
+      return StartSlidingWindow(args, on);
     } else if constexpr (CheckedPolicy<PolicyT>::kGathers) {
-      return StartGathered(args, start);
+      return StartGathered(args, on);
     } else if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
-      return StartTma(args, make, start);
+      return StartTma(args, on);
     } else {
       switch (std::get<MultistagePlan>(plan_.kernel).kind()) {
         case SourceKind::kPointwise:
-          return StartKind<SourceKind::kPointwise>(args, start);
+          return StartKind<SourceKind::kPointwise>(args, on);
         case SourceKind::kTaps:
-          return StartKind<SourceKind::kTaps>(args, start);
+          return StartKind<SourceKind::kTaps>(args, on);
         case SourceKind::kIm2col:
-          return StartKind<SourceKind::kIm2col>(args, start);
+          return StartKind<SourceKind::kIm2col>(args, on);
       }
       return absl::InternalError("conv: no such kernel");
     }
   }
 
-  template <class StartFunction>
-  absl::Status StartDepthwise(const Arguments& args, const StartFunction& start) const {
+  template <class BackEnd>
+  static absl::Status Launch(const BackEnd& on, const gemm::Launch& launch) {
+    return on.template Run<PolicyT>("conv", FactsOf<PolicyT>(), launch);
+  }
+
+  template <class BackEnd>
+  absl::Status StartDepthwise(const Arguments& args, const BackEnd& on) const {
     DepthwiseParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.iterator.src = args.src;
     params.iterator.filter = args.filter.data();
     FillOutput(args, &params.output);
     params.output.rows.run = PixelRun(params.output.rows.q, args.dst);
-    return start({std::get<DepthwisePlan>(plan_.kernel).kernel, &params, plan_.grid()});
+    return Launch(on, {std::get<DepthwisePlan>(plan_.kernel).kernel, &params, plan_.grid()});
   }
 
-  template <class StartFunction>
-  absl::Status StartTma(const Arguments& args, gemm::MakeTensorMap make,
-                        const StartFunction& start) const {
+  template <class BackEnd>
+  absl::Status StartTma(const Arguments& args, const BackEnd& on) const {
     WgmmaParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     const TmaPlan& tma = std::get<TmaPlan>(plan_.kernel);
-    if (absl::Status s = gemm::MakeMap("conv", make, tma.source_spec, args.src, &params.a.map);
+    if (absl::Status s =
+            gemm::MakeMap("conv", BackEnd::kMakeMap, tma.source_spec, args.src, &params.a.map);
         !s.ok()) {
       return s;
     }
     arch::TensorMapSpec filters = tma.filter_spec;
     filters.dim[filters.rank - 1] *= static_cast<std::uint32_t>(args.filter.count());
     const void* filter = args.filter.data();
-    if (absl::Status s = gemm::MakeMap("conv", make, filters, filter, &params.b.map); !s.ok()) {
+    if (absl::Status s = gemm::MakeMap("conv", BackEnd::kMakeMap, filters, filter, &params.b.map);
+        !s.ok()) {
       return s;
     }
     FillOutput(args, &params.output);
@@ -251,18 +253,17 @@ class Convolution {
     }
     // More would delay the source in kernels whose blocks cannot share a multiprocessor.
     constexpr std::int32_t kEarly = 2;
-    return StartDependent(args, (std::min)(kEarly, params.k_tiles), &params, start);
+    return StartDependent(args, (std::min)(kEarly, params.k_tiles), &params, on);
   }
 
-  template <class StartFunction>
-  absl::Status StartSlidingWindow(const Arguments& args, gemm::MakeTensorMap make,
-                                  const StartFunction& start) const {
+  template <class BackEnd>
+  absl::Status StartSlidingWindow(const Arguments& args, const BackEnd& on) const {
     SlidingWindowParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.a.src = args.src;
     if (params.a.places > 0 && reinterpret_cast<std::uintptr_t>(params.a.src) % 16 == 0) {
-      if (absl::Status s =
-              gemm::MakeMap("conv", make, std::get<SlidingWindowPlan>(plan_.kernel).source_spec,
-                            params.a.src, &params.a.map);
+      if (absl::Status s = gemm::MakeMap("conv", BackEnd::kMakeMap,
+                                         std::get<SlidingWindowPlan>(plan_.kernel).source_spec,
+                                         params.a.src, &params.a.map);
           !s.ok()) {
         return s;
       }
@@ -272,16 +273,16 @@ class Convolution {
     params.a.widest = static_cast<std::int32_t>(address & -address);
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
-    return StartDependent(args, 1, &params, start);
+    return StartDependent(args, 1, &params, on);
   }
 
-  template <class StartFunction>
-  absl::Status StartGathered(const Arguments& args, const StartFunction& start) const {
+  template <class BackEnd>
+  absl::Status StartGathered(const Arguments& args, const BackEnd& on) const {
     GatherParams<PolicyT> params = MakeParams<PolicyT>(plan_, args.prologue);
     params.a.src = args.src;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
-    return StartDependent(args, 0, &params, start);
+    return StartDependent(args, 0, &params, on);
   }
 
   template <class Params>
@@ -297,32 +298,33 @@ class Convolution {
   }
 
   // early: how many k tiles of the filter may be fetched before earlier kernels have ended.
-  template <class Params, class StartFunction>
+  template <class Params, class BackEnd>
   absl::Status StartDependent(const Arguments& args, std::int32_t early, Params* params,
-                              const StartFunction& start) const {
+                              const BackEnd& on) const {
     gemm::Launch launch = {0, params, plan_.grid()};
     if (plan_.ring()->ring.b_stays) {
       launch.blocks_multiple = static_cast<int>(plan_.counts.tiles_n);
     }
     if (args.filter_is_constant) {
       params->early = early;
-      launch.constant = {args.filter.data(),
-                         static_cast<std::size_t>(
-                             args.filter.count() *
-                             weft::internal::BytesOf<typename PolicyT::FilterLayout, FilterElement>(
-                                 PolicyT::FilterLayout::Size(problem().filter())))};
+      launch.attributes.constant[0] = {
+          args.filter.data(),
+          static_cast<std::size_t>(
+              args.filter.count() *
+              weft::internal::BytesOf<typename PolicyT::FilterLayout, FilterElement>(
+                  PolicyT::FilterLayout::Size(problem().filter())))};
     }
-    return start(launch);
+    return Launch(on, launch);
   }
 
-  template <SourceKind kind, class StartFunction>
-  absl::Status StartKind(const Arguments& args, const StartFunction& start) const {
+  template <SourceKind kind, class BackEnd>
+  absl::Status StartKind(const Arguments& args, const BackEnd& on) const {
     KernelParams<PolicyT, kind> params = MakeParams<PolicyT, kind>(plan_, args.prologue);
     params.a.src = args.src;
     if constexpr (kConvertsSource<PolicyT>) params.a.functor = args.source_functor;
     params.b.filter = args.filter.data();
     FillOutput(args, &params.output);
-    return start({static_cast<int>(kind), &params, plan_.grid()});
+    return Launch(on, {static_cast<int>(kind), &params, plan_.grid()});
   }
 
   ConvPlan plan_;

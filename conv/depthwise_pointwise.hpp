@@ -191,10 +191,7 @@ class DepthwisePointwise {
   // captured in a CUDA graph. Errors as Convolution::Run's.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    const DepthwisePointwiseParams<PolicyT> params = Params(args);
-    return gemm::RunOnGpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), stream,
-                                   options);
+    return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -203,10 +200,7 @@ class DepthwisePointwise {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     if (stats != nullptr) *stats = {};
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    const DepthwisePointwiseParams<PolicyT> params = Params(args);
-    return gemm::RunOnCpu<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params), options,
-                                   stats);
+    return Start(args, gemm::CpuBackEnd{options, stats});
   }
 #else
   template <class... More>
@@ -295,14 +289,20 @@ class DepthwisePointwise {
     return DepthwisePointwise(*plan);
   }
 
+  template <class BackEnd>
+  absl::Status Start(const Arguments& args, const BackEnd& on) const {
+    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
+    const DepthwisePointwiseParams<PolicyT> params = Params(args);
+    return on.template Run<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params));
+  }
+
   template <int i>
   static constexpr int kBlocks =
       DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
   gemm::Launch Launch(const DepthwisePointwiseParams<PolicyT>* params) const {
-    return {.kernel = plan_.kernel,
-            .params = params,
-            .grid = {plan_.blocks, 1, 1},
-            .shared_bytes = plan_.shared_bytes};
+    gemm::Launch launch = {plan_.kernel, params, {plan_.blocks, 1, 1}};
+    launch.attributes.shared_bytes = plan_.shared_bytes;
+    return launch;
   }
 
   DepthwisePointwiseParams<PolicyT> Params(const Arguments& args) const {

@@ -68,17 +68,13 @@ class PooledAverage {
   // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
-    const AverageParams params = Params(args);
-    return gemm::RunOnGpu<AverageSums>("conv", kFacts, Launch(&params), stream, options);
+    return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
 #if defined(WEFT_CPU_BACKEND)
   absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
                                                    arch::CpuOptions::FromEnvironment()) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
-    const AverageParams params = Params(args);
-    return gemm::RunOnCpu<AverageSums>("conv", kFacts, Launch(&params), options, nullptr);
+    return Start(args, gemm::CpuBackEnd{options});
   }
 #else
   template <class... More>
@@ -118,6 +114,13 @@ class PooledAverage {
       std::is_same_v<Type, float> ? 2 : std::is_same_v<Type, std::uint8_t>;
 
   PooledAverage(std::int64_t n, std::int64_t k) : n_(n), k_(k) {}
+
+  template <class BackEnd>
+  absl::Status Start(const Arguments& args, const BackEnd& on) const {
+    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
+    const AverageParams params = Params(args);
+    return on.template Run<AverageSums>("conv", kFacts, Launch(&params));
+  }
 
   AverageParams Params(const Arguments& args) const {
     AverageParams p;

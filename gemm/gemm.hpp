@@ -160,9 +160,7 @@ class Gemm {
 
   // Enqueues the kernel on `stream`. Errors are those of conv::Convolution::Run.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    return Start(args, &arch::EncodeTensorMap, [&](const Launch& launch) {
-      return RunOnGpu<PolicyT>("gemm", Facts(), launch, stream, options);
-    });
+    return Start(args, GpuBackEnd{stream, options});
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -171,13 +169,13 @@ class Gemm {
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
     if (stats != nullptr) *stats = {};
-    return Start(args, &arch::MakeCpuTensorMap, [&](const Launch& launch) {
-      if constexpr (kGrouped<PolicyT>) {
-        const auto groups = static_cast<std::size_t>(problem().batch);
-        if (absl::Status s = CheckGroupOffsets({args.group_offsets, groups}); !s.ok()) return s;
-      }
-      return gemm::RunOnCpu<PolicyT>("gemm", Facts(), launch, options, stats);
-    });
+    if constexpr (kGrouped<PolicyT>) {
+      const auto groups = static_cast<std::size_t>(problem().batch);
+      absl::Status s = CheckArguments(args);
+      if (s.ok() && !problem().IsEmpty()) s = CheckGroupOffsets({args.group_offsets, groups});
+      if (!s.ok()) return s;
+    }
+    return Start(args, CpuBackEnd{options, stats});
   }
 #else
   template <class... More>
@@ -290,29 +288,29 @@ class Gemm {
     return all;
   }
 
-  // Checks the arguments, and calls start(launch).
-  template <class StartFunction>
-  absl::Status Start(const Arguments& args, MakeTensorMap make, const StartFunction& start) const {
+  // Checks the arguments, makes the kernel's parameters and starts it.
+  template <class BackEnd>
+  absl::Status Start(const Arguments& args, const BackEnd& on) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     if (problem().IsEmpty()) return absl::OkStatus();
     Launch launch;
     launch.grid = {plan_.tiles, 1, 1};
     if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
       WgmmaGemmParams<PolicyT> p;
-      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
+      if (absl::Status s = FillProduct(args, BackEnd::kMakeMap, &p); !s.ok()) return s;
       FillSchedule<BandedTileGrid>(args, BandOf(PolicyT::config.threadblock), &p.schedule);
       p.ring = plan_.tma.ring;
       p.plan = plan_.tma.plan;
       p.tiles = plan_.tiles;
       launch.params = &p;
-      return start(launch);
+      return on.template Run<PolicyT>("gemm", Facts(), launch);
     } else {
       GemmParams<PolicyT> p;
-      if (absl::Status s = FillProduct(args, make, &p); !s.ok()) return s;
+      if (absl::Status s = FillProduct(args, BackEnd::kMakeMap, &p); !s.ok()) return s;
       FillSchedule<TileGrid>(args, 1, &p.schedule);
       launch.kernel = HasRaggedK() ? 1 : 0;
       launch.params = &p;
-      return start(launch);
+      return on.template Run<PolicyT>("gemm", Facts(), launch);
     }
   }
 

@@ -118,7 +118,7 @@ class Gemm<Listed<PolicyT>> {
   // Internal if CUDA refuses a tensor map. The table has addresses, not elements: it may be used as
   // long as the matrices stay where they are.
   absl::StatusOr<std::vector<Product>> Table(absl::Span<const Arguments> args) const {
-    return MakeTable(args, &arch::EncodeTensorMap);
+    return MakeTable(args, GpuBackEnd::kMakeMap);
   }
 
   // Enqueues the kernel on `stream`. table: a copy of Table()'s result in GPU memory, which must
@@ -126,9 +126,7 @@ class Gemm<Listed<PolicyT>> {
   // InvalidArgument for a null or misaligned table. Without tiles it does nothing.
   absl::Status Run(const Product* table, Stream stream, const LaunchOptions& options = {}) const {
     if (absl::Status s = CheckTable(table, alignof(Product)); !s.ok()) return s;
-    return Start(table, [&](const Launch& launch) {
-      return RunOnGpu<Listed<PolicyT>>("gemm", Facts(), launch, stream, options);
-    });
+    return Start(table, GpuBackEnd{stream, options});
   }
 
 #if defined(WEFT_CPU_BACKEND)
@@ -136,11 +134,9 @@ class Gemm<Listed<PolicyT>> {
   absl::Status RunOnCpu(absl::Span<const Arguments> args,
                         const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
                         arch::CpuStats* stats = nullptr) const {
-    const absl::StatusOr<std::vector<Product>> table = MakeTable(args, &arch::MakeCpuTensorMap);
+    const absl::StatusOr<std::vector<Product>> table = MakeTable(args, CpuBackEnd::kMakeMap);
     if (!table.ok()) return table.status();
-    return Start(table->data(), [&](const Launch& launch) {
-      return gemm::RunOnCpu<Listed<PolicyT>>("gemm", Facts(), launch, options, stats);
-    });
+    return Start(table->data(), CpuBackEnd{options, stats});
   }
 #else
   template <class... More>
@@ -173,8 +169,8 @@ class Gemm<Listed<PolicyT>> {
     return table;
   }
 
-  template <class StartFunction>
-  absl::Status Start(const Product* table, const StartFunction& start) const {
+  template <class BackEnd>
+  absl::Status Start(const Product* table, const BackEnd& on) const {
     if (tiles() == 0) return absl::OkStatus();
     Launch launch;
     launch.grid = {tiles(), 1, 1};
@@ -193,7 +189,7 @@ class Gemm<Listed<PolicyT>> {
       p.tiles = tiles();
     }
     launch.params = &p;
-    return start(launch);
+    return on.template Run<Listed<PolicyT>>("gemm", Facts(), launch);
   }
 
   bool IsEmpty(std::size_t i) const { return products_[i].problem().IsEmpty(); }

@@ -66,15 +66,12 @@ using Compiled = PolicyT;
 #endif
 
 template <class PolicyT>
-arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, Stream stream,
-                               const arch::LaunchAttributes& attributes) {
+arch::LaunchResult LaunchOnGpu(const Launch& launch, Stream stream) {
   arch::LaunchResult result;
   if constexpr (KernelList<PolicyT>::kCount > 0) {
-    VisitKernel<PolicyT>(index, [&]<class Kernel>() {
-      arch::LaunchAttributes own = attributes;
-      own.dependent = own.dependent && Kernel::kDependent;
-      result = arch::LaunchOnCuda<Kernel>(
-          grid, *static_cast<const typename Kernel::Params*>(params), stream, own);
+    StartKernel<PolicyT>(launch, [&]<class Kernel>(const typename Kernel::Params& params,
+                                                   const arch::LaunchAttributes& attributes) {
+      result = arch::LaunchOnCuda<Kernel>(launch.grid, params, stream, attributes);
     });
   }
   return result;
@@ -89,4 +86,4 @@ arch::LaunchResult LaunchOnGpu(int index, const void* params, arch::Dim3 grid, S
 // The kernels of something that is no policy.
 #define WEFT_INSTANTIATE_KERNELS(...)                                     \
   template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<__VA_ARGS__>( \
-      int, const void*, weft::arch::Dim3, weft::Stream, const weft::arch::LaunchAttributes&)
+      const weft::gemm::Launch&, weft::Stream)

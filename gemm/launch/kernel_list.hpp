@@ -9,6 +9,18 @@
 #include "weft/gemm/arch/isa/launch_result.hpp"
 
 namespace weft::gemm {
+
+// A kernel of an operator that is ready to start.
+struct Launch {
+  int kernel = 0;                // its number in the KernelList of the operator's policy
+  const void* params = nullptr;  // the kernel's Params
+  arch::Dim3 grid;               // operators: one block, or cluster, for each tile
+  // Operators set `constant` and `shared_bytes`; a back end adds the rest when it launches.
+  arch::LaunchAttributes attributes = {};
+  // The number of persistent clusters is a multiple of this.
+  int blocks_multiple = 1;
+};
+
 inline namespace WEFT_BACKEND {
 
 // The kernels of a policy. Each kind of operator specialises it for its policies:
@@ -24,13 +36,17 @@ struct KernelList {
       "for matrix products");
 };
 
+// Kernel kIndex of PolicyT. A type of its own, so that the names that profilers, traces and errors
+// show say the policy and the number, and not all the parts that the kernel is made of.
+template <class PolicyT, int kIndex>
+struct OperatorKernel : KernelList<PolicyT>::template Kernel<kIndex> {};
+
 // Calls function.operator()<Kernel>() for kernel `index` of PolicyT.
 template <class PolicyT, class Function>
 [[gnu::visibility("hidden")]] void VisitKernel(int index, const Function& function) {
   const auto visit = [&]<int i>() {
     if constexpr (KernelList<PolicyT>::template kExists<i>) {
-      if (i == index)
-        function.template operator()<typename KernelList<PolicyT>::template Kernel<i>>();
+      if (i == index) function.template operator()<OperatorKernel<PolicyT, i>>();
     }
   };
   [&]<int... i>(std::integer_sequence<int, i...>) {
@@ -38,9 +54,21 @@ template <class PolicyT, class Function>
   }(std::make_integer_sequence<int, KernelList<PolicyT>::kCount>());
 }
 
+// Starts the kernel of PolicyT that a launch names: the same function for both back ends, which
+// differ in `start`. It is called as start.operator()<Kernel>(params, attributes).
+template <class PolicyT, class Start>
+[[gnu::visibility("hidden")]] void StartKernel(const Launch& launch, const Start& start) {
+  VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
+    arch::LaunchAttributes attributes = launch.attributes;
+    attributes.dependent = attributes.dependent && Kernel::kDependent;
+    start.template operator()<Kernel>(*static_cast<const typename Kernel::Params*>(launch.params),
+                                      attributes);
+  });
+}
+
 }  // namespace WEFT_BACKEND
 
-// Launches kernel `index` of PolicyT on the GPU. params: points to the kernel's Params.
+// Enqueues a launch of PolicyT's kernels on the GPU: StartKernel, compiled by nvcc.
 // attributes.dependent has an effect on kernels that support programmatic dependent launch only
 // (Kernel::kDependent). WEFT_INSTANTIATE_OPERATOR(PolicyT) in a .cu file defines it
 // (instantiate.cuh; weft_add_operators() of CMake writes that file). It is weak, so that a program
@@ -48,8 +76,7 @@ template <class PolicyT, class Function>
 // that runs a kernel, because another shared library of the program may hold the same policy,
 // compiled with other flags.
 template <class PolicyT>
-[[gnu::weak, gnu::visibility("hidden")]] arch::LaunchResult LaunchOnGpu(
-    int index, const void* params, arch::Dim3 grid, Stream stream,
-    const arch::LaunchAttributes& attributes);
+[[gnu::weak, gnu::visibility("hidden")]] arch::LaunchResult LaunchOnGpu(const Launch& launch,
+                                                                        Stream stream);
 
 }  // namespace weft::gemm

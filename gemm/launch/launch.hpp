@@ -24,17 +24,6 @@ namespace weft::gemm {
 template <class FamilyT>
 class Dispatch;
 
-// A kernel of an operator of policy PolicyT that is ready to start.
-struct Launch {
-  int kernel = 0;                   // its number in KernelList<PolicyT>
-  const void* params = nullptr;     // the kernel's Params
-  arch::Dim3 grid;                  // one block, or cluster, for each tile
-  arch::MemoryRange constant = {};  // what the kernel reads before earlier kernels have ended
-  // The number of persistent clusters is a multiple of this.
-  int blocks_multiple = 1;
-  int shared_bytes = 0;  // arch::LaunchAttributes::shared_bytes
-};
-
 // Makes a kernel's tensor map: EncodeTensorMap for the GPU, MakeCpuTensorMap for the CPU.
 using MakeTensorMap = arch::LaunchResult (*)(const arch::TensorMapSpec&, arch::TensorMap*);
 
@@ -68,45 +57,89 @@ inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMap
   return LaunchStatus(who, make(spec, map));
 }
 
-// The grid of a launch whose tiles are launch.grid. Kernels whose blocks take one tile each have a
-// block for each tile. Those of persistent blocks have at most `blocks` blocks, in clusters of
-// cluster_split_k; the number of clusters is a multiple of blocks_multiple, or one for each tile if
-// there are fewer tiles.
-inline arch::Dim3 ResidentGrid(const TileFacts& facts, const Launch& launch, int blocks) {
-  if (facts.resident_blocks == 0) return launch.grid;
+// The launch as a back end with room for `blocks` persistent blocks starts it: in clusters, and with
+// its grid. Kernels whose blocks take one tile each have a block for each tile. Those of persistent
+// blocks have at most `blocks` blocks, in clusters of cluster_split_k; the number of clusters is a
+// multiple of blocks_multiple, or one for each tile if there are fewer tiles.
+inline Launch SizedLaunch(const TileFacts& facts, const Launch& launch, int blocks) {
   const int split = facts.config.cluster_split_k, multiple = launch.blocks_multiple;
-  const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
-  return {(std::min)(launch.grid.x, clusters) * split, 1, 1};
+  Launch sized = launch;
+  sized.attributes.cluster = {split};
+  if (facts.resident_blocks > 0) {
+    const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
+    sized.grid = {(std::min)(launch.grid.x, clusters) * split, 1, 1};
+  }
+  return sized;
 }
 
-// Enqueues the launch on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT
-// or there is no GPU; the errors of CheckDevice; Internal if CUDA refuses.
-template <class PolicyT>
-[[gnu::visibility("hidden")]] absl::Status RunOnGpu(const char* who, const TileFacts& facts,
-                                                    const Launch& launch, Stream stream,
-                                                    const LaunchOptions& options = {}) {
-  if (!HasGpuCode<PolicyT>()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        who, ": this program holds no GPU code for the policy; put ",
-        "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call weft_add_operators() in CMake",
-        facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
-        ", or use RunOnCpu"));
+// The two back ends. Operators check arguments and make a Launch, and do not ask which of the two
+// they have:
+//     static constexpr MakeTensorMap kMakeMap = ...;
+//     template <class PolicyT>
+//     absl::Status Run(const char* who, const TileFacts& facts, const Launch& launch) const;
+
+// Enqueues launches on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or
+// there is no GPU; the errors of CheckDevice; Internal if CUDA refuses.
+struct GpuBackEnd {
+  static constexpr MakeTensorMap kMakeMap = &arch::EncodeTensorMap;
+  Stream stream;
+  LaunchOptions options;
+
+  template <class PolicyT>
+  [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
+                                                 const Launch& launch) const {
+    if (!HasGpuCode<PolicyT>()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          who, ": this program holds no GPU code for the policy; put ",
+          "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call weft_add_operators() in CMake",
+          facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
+          ", or use RunOnCpu"));
+    }
+    const arch::DeviceQuery device = arch::QueryDevice();
+    if (!device.result.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
+    }
+    if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
+    Launch sized = SizedLaunch(facts, launch, device.limits.sm_count * facts.resident_blocks);
+    sized.attributes.dependent = options.dependent && device.limits.compute_capability >= 90;
+    return LaunchStatus(who, LaunchOnGpu<PolicyT>(sized, stream));
   }
-  const arch::DeviceQuery device = arch::QueryDevice();
-  if (!device.result.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
+};
+
+#if defined(WEFT_CPU_BACKEND)
+// Runs launches on the CPU and returns when they are done, with the executor's counts in *stats if
+// that is not null. Internal if the executor finds the kernel at fault.
+struct CpuBackEnd {
+  static constexpr MakeTensorMap kMakeMap = &arch::MakeCpuTensorMap;
+  const arch::CpuOptions& options;
+  arch::CpuStats* stats = nullptr;
+
+  template <class PolicyT>
+  [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
+                                                 const Launch& launch) const {
+    constexpr int kClusters = 3;  // few, so that each takes several tiles of a small problem, too
+    Launch sized = SizedLaunch(facts, launch, kClusters * facts.config.cluster_split_k);
+    sized.attributes.dependent = true;  // where the kernel can be, so that every access is checked
+    arch::CpuReport report;
+    StartKernel<PolicyT>(sized, [&]<class Kernel>(const typename Kernel::Params& params,
+                                                  const arch::LaunchAttributes& attributes) {
+      report = arch::LaunchOnCpu<Kernel>(sized.grid, params, options, attributes);
+    });
+    if (stats != nullptr) *stats = report.stats;
+    if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
+    return absl::OkStatus();
   }
-  if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
-  const arch::Dim3 grid =
-      ResidentGrid(facts, launch, device.limits.sm_count * facts.resident_blocks);
-  return LaunchStatus(who,
-                      LaunchOnGpu<PolicyT>(
-                          launch.kernel, launch.params, grid, stream,
-                          {.cluster = {facts.config.cluster_split_k},
-                           .dependent = options.dependent && device.limits.compute_capability >= 90,
-                           .shared_bytes = launch.shared_bytes}));
+};
+#else
+template <class... More>
+absl::Status RunOnCpuInCu() {
+  static_assert(
+      sizeof...(More) == static_cast<std::size_t>(-1),
+      "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
+  return absl::OkStatus();
 }
+#endif
 
 // Copies the epilogue's and the output's part of an operator's Arguments, except for the output's
 // scale, to a kernel's parameters or to another operator's Arguments.
@@ -143,39 +176,5 @@ template <class Arguments, class Dst, class Others>
   CopyOutput(args, dst, others);
   others->output_scale = args.output_scale;
 }
-
-#if defined(WEFT_CPU_BACKEND)
-// Runs the same kernel on the CPU and returns when it is done, with the executor's counts in *stats
-// if that is not null. Internal if the executor finds the kernel at fault.
-template <class PolicyT>
-[[gnu::visibility("hidden")]] absl::Status RunOnCpu(const char* who, const TileFacts& facts,
-                                                    const Launch& launch,
-                                                    const arch::CpuOptions& options,
-                                                    arch::CpuStats* stats) {
-  const int split = facts.config.cluster_split_k;
-  const int resident = 3 * split;  // few, so that each takes several tiles of a small problem, too
-  arch::CpuReport report;
-  VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
-    arch::LaunchAttributes attributes{.cluster = {split}};
-    attributes.dependent = Kernel::kDependent;  // so that every access is checked
-    attributes.constant[0] = launch.constant;
-    attributes.shared_bytes = launch.shared_bytes;
-    report = arch::LaunchOnCpu<Kernel>(ResidentGrid(facts, launch, resident),
-                                       *static_cast<const typename Kernel::Params*>(launch.params),
-                                       options, attributes);
-  });
-  if (stats != nullptr) *stats = report.stats;
-  if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
-  return absl::OkStatus();
-}
-#else
-template <class... More>
-absl::Status RunOnCpuInCu() {
-  static_assert(
-      sizeof...(More) == static_cast<std::size_t>(-1),
-      "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
-  return absl::OkStatus();
-}
-#endif
 
 }  // namespace weft::gemm

@@ -46,9 +46,8 @@ TEST(CondConv, BlocksOfManyImages) {
     params.routing = routing.data(), params.expert_scale = scale.data();
     arch::CpuOptions options;
     options.schedule = schedule;
-    const absl::Status status = gemm::RunOnCpu<MixFilters>(
-        "conv", {}, {.kernel = plan.kernel, .params = &params, .grid = plan.grid}, options,
-        nullptr);
+    const absl::Status status = gemm::CpuBackEnd{options}.Run<MixFilters>(
+        "conv", {}, {.kernel = plan.kernel, .params = &params, .grid = plan.grid});
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_TRUE(std::equal(mixed.begin(), mixed.end(), packed.data()));
   }
