@@ -138,36 +138,37 @@ struct S8DepthwiseNhwc : internal::S8Depthwise<NHWC, EpilogueT, Dst, TileT> {};
 
 namespace internal {
 
-// The family of With<ElementT, Dst, tile> for each tile of a list.
-template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+// The family of With<EpilogueT, Dst, tile> for each tile of a list.
+template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
           class Dst, class List>
 struct PoliciesOf;
-template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
           class Dst, class... FamilyTiles>
-struct PoliciesOf<With, ElementT, Dst, TileList<FamilyTiles...>> {
-  using type = Family<With<ElementT, Dst, FamilyTiles>...>;
+struct PoliciesOf<With, EpilogueT, Dst, TileList<FamilyTiles...>> {
+  using type = Family<With<EpilogueT, Dst, FamilyTiles>...>;
 };
-template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
+template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
           class Dst, unsigned kFamily>
-using OfAnyGpu = typename PoliciesOf<With, ElementT, Dst, TilesOf<kFamily>>::type;
+using OfAnyGpu = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily>>::type;
 
-// The wgmma_sm90 tiles of a family, where outputs have at most kMost bytes and the kernel stores 16
-// bytes of a pixel at once, as it was measured. Elsewhere there are none: the model would be wrong
-// about them.
-template <template <class ElementT, class Dst, class FamilyTileT> class With, class ElementT,
-          class Dst, unsigned kFamily, int kMost>
-using OfHopper =
-    typename PoliciesOf<With, ElementT, Dst,
-                        std::conditional_t<sizeof(typename ElementT::Output) <= kMost &&
-                                               !kIsInt4<Dst> && kStagedStore<ElementT, Dst> == 16,
-                                           TilesOf<kFamily, true>, TileList<>>>::type;
+// kFamily, where outputs have at most kMost bytes and a wgmma_sm90 kernel stores 16 bytes of a pixel
+// at once, as it was measured. Elsewhere no family: the model would be wrong about its tiles.
+template <class Epilogue, class Dst, unsigned kFamily, int kMost>
+inline constexpr unsigned kWhereStored =
+    sizeof(typename Epilogue::Output) <= kMost && !kIsInt4<Dst> && kStagedStore<Epilogue, Dst> == 16
+        ? kFamily
+        : tile_families::kNoFamily;
+// The wgmma_sm90 tiles of a family.
+template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
+          class Dst, unsigned kFamily>
+using OfHopper = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily, true>>::type;
 
-template <class ElementT, class Dst, class FamilyTileT>
-using Nc4Of = S8Conv4<ElementT, Dst, typename FamilyTileT::Tile>;
-template <class ElementT, class Dst, class FamilyTileT>
-using Nc32Of = S8Conv32<ElementT, Dst, typename FamilyTileT::Tile>;
-template <class ElementT, class Dst, class FamilyTileT>
-using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
+template <class EpilogueT, class Dst, class FamilyTileT>
+using Nc4Of = S8Conv4<EpilogueT, Dst, typename FamilyTileT::Tile>;
+template <class EpilogueT, class Dst, class FamilyTileT>
+using Nc32Of = S8Conv32<EpilogueT, Dst, typename FamilyTileT::Tile>;
+template <class EpilogueT, class Dst, class FamilyTileT>
+using NhwcOf = S8ConvNhwc<EpilogueT, Dst, typename FamilyTileT::Tile,
                           FamilyTileT::kSrc == 0 ? 16 : FamilyTileT::kSrc,
                           FamilyTileT::kDst != 0                 ? FamilyTileT::kDst
                           : kIsWgmma<typename FamilyTileT::Tile> ? 16
@@ -183,12 +184,14 @@ using NhwcOf = S8ConvNhwc<ElementT, Dst, typename FamilyTileT::Tile,
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
 using S8Conv4Family = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::Nc4Of, Epilogue, Dst, tile_families::kNc4>,
-    internal::OfHopper<internal::Nc4Of, Epilogue, Dst, tile_families::kFirstLayer, 1>>;
+    internal::OfHopper<internal::Nc4Of, Epilogue, Dst,
+                       internal::kWhereStored<Epilogue, Dst, tile_families::kFirstLayer, 1>>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
 using S8Conv32Family = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::Nc32Of, Epilogue, Dst, tile_families::kNc32>,
-    internal::OfHopper<internal::Nc32Of, Epilogue, Dst, tile_families::kNc32, 2>>;
+    internal::OfHopper<internal::Nc32Of, Epilogue, Dst,
+                       internal::kWhereStored<Epilogue, Dst, tile_families::kNc32, 2>>>;
 
 namespace internal {
 
@@ -210,8 +213,10 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
 using S8ConvNhwcFamily = gemm::JoinFamilies<
     internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, internal::kNarrowNhwc<Dst>>,
     internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc>,
-    internal::OfHopper<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc, 2>,
-    internal::OfHopper<internal::NhwcOf, Epilogue, Dst, internal::kNhwcOfEight<Dst>, 1>>;
+    internal::OfHopper<internal::NhwcOf, Epilogue, Dst,
+                       internal::kWhereStored<Epilogue, Dst, tile_families::kNhwc, 2>>,
+    internal::OfHopper<internal::NhwcOf, Epilogue, Dst,
+                       internal::kWhereStored<Epilogue, Dst, internal::kNhwcOfEight<Dst>, 1>>>;
 
 // Policy PolicyT with a source of uint8; its filter stays int8.
 template <class PolicyT>
@@ -308,10 +313,10 @@ using Int4SourceFamily = typename internal::Int4Family<Int4Source, Functor>::typ
 
 // Networks of 4 bits: source, filter and, unless another Dst is given, output are of 4 bits, in
 // blocks of 64 channels. The values of U4Conv64 are 0 to 15, so that the clamp is a ReLU as well.
-using S4Bias =
-    epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ClampTo<std::int8_t, -8, 7>>;
-using U4BiasRelu =
-    epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ClampTo<std::uint8_t, 0, 15>>;
+struct S4Bias : epilogues::Chain<epilogues::Scale, epilogues::Bias<>,
+                                 epilogues::ClampTo<std::int8_t, -8, 7>> {};
+struct U4BiasRelu : epilogues::Chain<epilogues::Scale, epilogues::Bias<>,
+                                     epilogues::ClampTo<std::uint8_t, 0, 15>> {};
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using S4Conv64 = internal::Int4Conv64<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>

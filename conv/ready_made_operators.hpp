@@ -27,12 +27,12 @@ using U8DepthwiseNhwc = UnsignedSource<S8DepthwiseNhwc<Epilogue, Dst, TileT>>;
 
 namespace internal {
 
-template <class ElementT, class Dst, class FamilyTileT>
-using Depthwise4Of = S8Depthwise4<ElementT, Dst, typename FamilyTileT::Tile>;
-template <class ElementT, class Dst, class FamilyTileT>
-using Depthwise32Of = S8Depthwise32<ElementT, Dst, typename FamilyTileT::Tile>;
-template <class ElementT, class Dst, class FamilyTileT>
-using DepthwiseNhwcOf = S8DepthwiseNhwc<ElementT, Dst, typename FamilyTileT::Tile>;
+template <class EpilogueT, class Dst, class FamilyTileT>
+using Depthwise4Of = S8Depthwise4<EpilogueT, Dst, typename FamilyTileT::Tile>;
+template <class EpilogueT, class Dst, class FamilyTileT>
+using Depthwise32Of = S8Depthwise32<EpilogueT, Dst, typename FamilyTileT::Tile>;
+template <class EpilogueT, class Dst, class FamilyTileT>
+using DepthwiseNhwcOf = S8DepthwiseNhwc<EpilogueT, Dst, typename FamilyTileT::Tile>;
 
 }  // namespace internal
 
@@ -102,33 +102,26 @@ using S8CondConvNhwcFamily =
 
 namespace internal {
 
-template <class Src, class First, class Second, class Dst, class TileT>
+// The epilogues of the depthwise convolution and of the 1x1 convolution.
+template <class FirstT, class SecondT>
+struct TwoEpilogues {
+  using First = FirstT;
+  using Second = SecondT;
+};
+
+template <class Epilogues, class Src, class Dst, class TileT>
 struct S8DepthwisePointwise {
   using Element = std::int8_t;
   using SrcLayout = Src;
   using DstLayout = Dst;
-  using DepthwiseEpilogue = First;
-  using Epilogue = Second;
+  using DepthwiseEpilogue = typename Epilogues::First;
+  using Epilogue = typename Epilogues::Second;
   // The adjacent output channels that a thread has: 4 of its warp's 16, or 8 of 32 and more.
   static constexpr int kChannels = TileT::config.warp_n == 16 ? 4 : 8;
-  static constexpr int kMostBytes = kChannels * static_cast<int>(sizeof(typename Second::Output));
+  static constexpr int kMostBytes = kChannels * static_cast<int>(sizeof(typename Epilogue::Output));
   static constexpr auto config =
-      WithDstAlignment(TileT::config, StoreBytes<Second, Dst>(kMostBytes < 16 ? kMostBytes : 16));
+      WithDstAlignment(TileT::config, StoreBytes<Epilogue, Dst>(kMostBytes < 16 ? kMostBytes : 16));
 };
-
-template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
-          class Second, class Dst, class List>
-struct FusedPoliciesOf;
-template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
-          class Second, class Dst, class... FamilyTiles>
-struct FusedPoliciesOf<PolicyT, First, Second, Dst, TileList<FamilyTiles...>> {
-  using type = Family<PolicyT<First, Second, Dst, typename FamilyTiles::Tile>...>;
-};
-template <template <class First, class Second, class Dst, class TileT> class PolicyT, class First,
-          class Second, class Dst>
-using DepthwisePointwiseFamily =
-    typename FusedPoliciesOf<PolicyT, First, Second, Dst,
-                             TilesOf<tile_families::kDepthwisePointwise>>::type;
 
 }  // namespace internal
 
@@ -139,29 +132,48 @@ using DepthwisePointwiseFamily =
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<4>, class TileT = Fused7x3x16>
 struct S8DepthwisePointwise4
-    : internal::S8DepthwisePointwise<NCxHWx<4>, First, Second, Dst, TileT> {};
+    : internal::S8DepthwisePointwise<internal::TwoEpilogues<First, Second>, NCxHWx<4>, Dst, TileT> {
+};
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<32>, class TileT = Fused7x3x16>
 struct S8DepthwisePointwise32
-    : internal::S8DepthwisePointwise<NCxHWx<32>, First, Second, Dst, TileT> {};
+    : internal::S8DepthwisePointwise<internal::TwoEpilogues<First, Second>, NCxHWx<32>, Dst,
+                                     TileT> {};
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NHWC, class TileT = Fused7x3x16>
-struct S8DepthwisePointwiseNhwc : internal::S8DepthwisePointwise<NHWC, First, Second, Dst, TileT> {
-};
+struct S8DepthwisePointwiseNhwc
+    : internal::S8DepthwisePointwise<internal::TwoEpilogues<First, Second>, NHWC, Dst, TileT> {};
+
+namespace internal {
+
+template <class Epilogues, class Dst, class FamilyTileT>
+using Fused4Of = S8DepthwisePointwise4<typename Epilogues::First, typename Epilogues::Second, Dst,
+                                       typename FamilyTileT::Tile>;
+template <class Epilogues, class Dst, class FamilyTileT>
+using Fused32Of = S8DepthwisePointwise32<typename Epilogues::First, typename Epilogues::Second, Dst,
+                                         typename FamilyTileT::Tile>;
+template <class Epilogues, class Dst, class FamilyTileT>
+using FusedNhwcOf = S8DepthwisePointwiseNhwc<typename Epilogues::First, typename Epilogues::Second,
+                                             Dst, typename FamilyTileT::Tile>;
+
+}  // namespace internal
 
 // What Dispatch chooses from: the tiles that were the best on some layer of fused_bench, which
 // measured NCxHWx<32> alone.
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<4>>
 using S8DepthwisePointwise4Family =
-    internal::DepthwisePointwiseFamily<S8DepthwisePointwise4, First, Second, Dst>;
+    internal::OfAnyGpu<internal::Fused4Of, internal::TwoEpilogues<First, Second>, Dst,
+                       tile_families::kDepthwisePointwise>;
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NCxHWx<32>>
 using S8DepthwisePointwise32Family =
-    internal::DepthwisePointwiseFamily<S8DepthwisePointwise32, First, Second, Dst>;
+    internal::OfAnyGpu<internal::Fused32Of, internal::TwoEpilogues<First, Second>, Dst,
+                       tile_families::kDepthwisePointwise>;
 template <class First = epilogues::BiasRelu<>, class Second = epilogues::BiasIdentity<>,
           class Dst = NHWC>
 using S8DepthwisePointwiseNhwcFamily =
-    internal::DepthwisePointwiseFamily<S8DepthwisePointwiseNhwc, First, Second, Dst>;
+    internal::OfAnyGpu<internal::FusedNhwcOf, internal::TwoEpilogues<First, Second>, Dst,
+                       tile_families::kDepthwisePointwise>;
 
 }  // namespace weft::conv

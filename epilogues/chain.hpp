@@ -303,30 +303,43 @@ struct Chain {
   }
 };
 
-// True for instances of Chain, which are all that operators accept as an epilogue.
-template <class Type>
-struct IsChain : std::false_type {};
+namespace internal {
+
 template <class... Stages>
-struct IsChain<Chain<Stages...>> : std::true_type {};
+constexpr bool IsChain(const Chain<Stages...>*) {
+  return true;
+}
+constexpr bool IsChain(const void*) {
+  return false;
+}
+
+}  // namespace internal
+
+// True for a Chain and for a struct that inherits one, which are all that operators accept as an
+// epilogue. A struct of your own names a chain: its name, and not the list of stages, is what
+// profilers and errors show.
+//     struct MyEpilogue : weft::epilogues::Chain<...> {};
+template <class Type>
+struct IsChain : std::bool_constant<internal::IsChain(static_cast<const Type*>(nullptr))> {};
 
 // Ready-made chains, int8 in and out. Their activations commute with a scale, so they work on steps
 // of the output: alpha = sx * sw / sy, and the bias is in these steps.
 template <class BiasT = float>
-using BiasIdentity = Chain<Scale, Bias<BiasT>, ClampTo<std::int8_t>>;
+struct BiasIdentity : Chain<Scale, Bias<BiasT>, ClampTo<std::int8_t>> {};
 template <class BiasT = float>
-using BiasRelu = Chain<Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
+struct BiasRelu : Chain<Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>> {};
 template <class BiasT = float>
-using BiasLeakyRelu = Chain<Scale, Bias<BiasT>, LeakyRelu, ClampTo<std::int8_t>>;
+struct BiasLeakyRelu : Chain<Scale, Bias<BiasT>, LeakyRelu, ClampTo<std::int8_t>> {};
 template <class BiasT = float>
-using BiasPRelu = Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>>;
+struct BiasPRelu : Chain<Scale, Bias<BiasT>, PRelu, ClampTo<std::int8_t>> {};
 template <class BiasT = float>
-using ResidualBiasRelu = Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>>;
+struct ResidualBiasRelu : Chain<Residual<>, Scale, Bias<BiasT>, Relu, ClampTo<std::int8_t>> {};
 
 // An activation of real values between two scales. alpha = sx * sw makes real values, to which a
 // bias of float is added (for an int32 bias in steps of sx * sw, beta = sx * sw); output_scale = sy
 // makes steps of the activation's result.
 template <class Functor, class BiasT = float>
-using BiasActivation = Chain<Scale, Bias<BiasT>, Functor, OutputScale, ClampTo<std::int8_t>>;
+struct BiasActivation : Chain<Scale, Bias<BiasT>, Functor, OutputScale, ClampTo<std::int8_t>> {};
 // BiasHSwish, BiasSilu and so on: one of each row of the table of activations.
 #define WEFT_ACTIVATION(functor, chain, ...)                                           \
   static_assert(std::is_base_of_v<OfRealValues, functor>,                              \
@@ -344,7 +357,7 @@ using BiasHSwishOnSteps = BiasActivation<OnSteps<HSwish>, BiasT>;
 // ONNX's QLinearConv, to Type = std::int8_t or std::uint8_t, and ConvInteger. Activations may be
 // added before RoundFirst.
 template <class Type = std::uint8_t>
-using QLinear = Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<Type>>;
-using ConvInteger = Chain<SourceZeroPoint, ToAccumulator>;
+struct QLinear : Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, ClampTo<Type>> {};
+struct ConvInteger : Chain<SourceZeroPoint, ToAccumulator> {};
 
 }  // namespace weft::epilogues

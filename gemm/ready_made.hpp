@@ -29,104 +29,131 @@ constexpr int StoreBytes(int most) {
 
 }  // namespace internal
 
-// Tiles for any element type, whose k counts bytes. Loads take 16 bytes, and stores are the widest
-// (two elements of tf32 and doubles). kNarrow, for matrices whose alignment these do not fit: loads
-// of 4 bytes (one element of 8 or 16), and stores of one element. warp_k: less than k with sliced
-// k.
-template <int m, int n, int k, int warp_m, int warp_n, int stages, bool kNarrow = false,
-          int warp_k = k>
-struct MmaTileOf {
+// Sizes of tiles that serve any element type; each makes the config of a type. Tiles are structs with
+// one of them as kSizes: those of the table, in product_tiles, and those of a program.
+//     struct MyTile {
+//       static constexpr MmaSizes kSizes = {.block = {128, 64, 64}, .warp = {64, 32, 64}, .stages = 4};
+//     };
+
+// Of mma_sm80; k is in bytes. Loads take 16 bytes, and stores are the widest (two elements of tf32
+// and doubles).
+struct MmaSizes {
+  TileShape block;
+  TileShape warp;  // with .k below block.k, several warps share each k tile (sliced k)
+  int stages = 3;
+  // For matrices whose alignment wide accesses do not fit: loads of 4 bytes (one element of 8 or
+  // 16), and stores of one element.
+  bool narrow = false;
+
   template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
+  constexpr MmaSm80Config Config() const {
     constexpr int kBytes = sizeof(Element);
-    constexpr int kRun = kBytes >= 4 ? 2 : warp_n == 16 ? 4 : 8;
-    constexpr int kMost = kNarrow ? 0 : kRun * static_cast<int>(sizeof(Output));
+    const int run = kBytes >= 4 ? 2 : warp.n == 16 ? 4 : 8;
+    const int most = narrow ? 0 : run * static_cast<int>(sizeof(Output));
     constexpr int kLeast = kBytes > 4 ? kBytes : 4;
     return MmaSm80Config(
-        {m, n, k / kBytes}, {warp_m, warp_n, warp_k / kBytes}, stages,
-        Alignment{kNarrow ? kLeast : 16, internal::StoreBytes<Output, LayoutCT>(kMost)});
-  }
-};
-// Tiles of mma_sm75, for GPUs before sm_80; parameters as of MmaTileOf.
-template <int m, int n, int k, int warp_m, int warp_n, bool kNarrow = false>
-struct Sm75TileOf {
-  template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
-    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
-    constexpr int kMost = kNarrow ? 0 : 8 * static_cast<int>(sizeof(Output));
-    return WithSrcAlignment(MmaSm75Config({m, n, kDepth}, {warp_m, warp_n, kDepth},
-                                          internal::StoreBytes<Output, LayoutCT>(kMost)),
-                            kNarrow ? 4 : 16);
-  }
-};
-template <int m, int n, int k, int warp_m, int warp_n, int blocks_per_sm = 1, int split = 1,
-          bool kNarrow = false>
-struct WgmmaTileOf {
-  template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
-    constexpr int kDepth = k / static_cast<int>(sizeof(Element));
-    return WithClusterSplitK(
-        WgmmaSm90Config({m, n, kDepth}, {warp_m, warp_n, kDepth}, blocks_per_sm,
-                        internal::StoreBytes<Output, LayoutCT>(kNarrow ? 0 : 16)),
-        split);
-  }
-};
-// Ping-pong: two consumer warpgroups, each with a tile of m x n.
-template <int m, int n, int k>
-struct PingPongTileOf {
-  template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
-    return WithPingPong(WgmmaTileOf<m, n, k, m, n>::template Config<Element, Output, LayoutCT>());
-  }
-};
-// Tiles that multiply by fma. With 2 stages, one is loaded while the other is multiplied, element
-// by element (simt); otherwise cp.async loads a ring of them by 16 bytes (simt_async), and a store
-// takes the adjacent accumulators of a thread, at most 16 bytes. warp_k as above.
-template <int m, int n, int k, int warp_m, int warp_n, int thread_m, int thread_n, int stages = 2,
-          int warp_k = k>
-struct FmaTileOf {
-  template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
-    constexpr TileShape kBlock = {m, n, k}, kWarp = {warp_m, warp_n, warp_k};
-    constexpr TileShape kThread = {thread_m, thread_n, 1};
-    if constexpr (stages == 2) {
-      return SimtConfig(kBlock, kWarp, kThread, Alignment{sizeof(Element), sizeof(Output)});
-    } else {
-      constexpr int kMost =
-          16 / static_cast<int>(sizeof(Element)) * static_cast<int>(sizeof(Output));
-      return SimtAsyncConfig(kBlock, kWarp, kThread, stages,
-                             Alignment{16, internal::StoreBytes<Output, LayoutCT>(kMost)});
-    }
-  }
-};
-// For products of few rows or few columns: eight warps share each k tile of 512 bytes (sliced k).
-using SlicedRowsTile = MmaTileOf<16, 32, 512, 16, 32, 4, false, 64>;
-using SlicedColumnsTile = MmaTileOf<32, 16, 512, 32, 16, 4, false, 64>;
-// The same by fma, with k elements in a k tile.
-template <int k>
-using SlicedRowsFmaTile = FmaTileOf<16, 32, k, 16, 32, 4, 4, 4, k / 8>;
-template <int k>
-using SlicedColumnsFmaTile = FmaTileOf<32, 16, k, 32, 16, 4, 4, 4, k / 8>;
-
-// A tile of dp4a for GPUs before sm_80, with narrow loads and stores.
-struct Dp4aTileOf64x64 {
-  template <class Element, class Output, class LayoutCT>
-  static constexpr auto Config() {
-    return SimtConfig({64, 64, 32}, {32, 32, 32}, {4, 8, 4}, Alignment{4, sizeof(Output)});
+        {block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes}, stages,
+        Alignment{narrow ? kLeast : 16, internal::StoreBytes<Output, LayoutCT>(most)});
   }
 };
 
-// The policy of a product with tile TileT.
-template <class ElementT, class EpilogueT, class TileT, class LayoutAT = layouts::RowMajor,
-          class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-struct TiledGemm {
-  using Element = ElementT;
+// Of mma_sm75, for GPUs before sm_80; members as of MmaSizes.
+struct Sm75Sizes {
+  TileShape block, warp;
+  bool narrow = false;
+
+  template <class Element, class Output, class LayoutCT>
+  constexpr MmaSm75Config Config() const {
+    constexpr int kBytes = sizeof(Element);
+    const int most = narrow ? 0 : 8 * static_cast<int>(sizeof(Output));
+    return WithSrcAlignment(
+        MmaSm75Config({block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes},
+                      internal::StoreBytes<Output, LayoutCT>(most)),
+        narrow ? 4 : 16);
+  }
+};
+
+// Of wgmma_sm90; k is in bytes.
+struct WgmmaSizes {
+  TileShape block, warp;
+  int blocks_per_sm = 1;
+  int cluster_split_k = 1;
+  bool ping_pong = false;  // two consumer warpgroups, each with a tile of `block`
+
+  template <class Element, class Output, class LayoutCT>
+  constexpr WgmmaSm90Config Config() const {
+    constexpr int kBytes = sizeof(Element);
+    const WgmmaSm90Config config = WithClusterSplitK(
+        WgmmaSm90Config({block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes},
+                        blocks_per_sm, internal::StoreBytes<Output, LayoutCT>(16)),
+        cluster_split_k);
+    return ping_pong ? WithPingPong(config) : config;
+  }
+};
+
+// Of simt: fma, or with thread.k = 4 dp4a. k is in elements. One stage is loaded while the other is
+// multiplied, thread.k elements at a time.
+struct SimtSizes {
+  TileShape block, warp, thread;
+
+  template <class Element, class Output, class LayoutCT>
+  constexpr SimtConfig Config() const {
+    const int load = thread.k * static_cast<int>(sizeof(Element));
+    return SimtConfig(block, warp, thread, Alignment{load, sizeof(Output)});
+  }
+};
+
+// Of simt_async: fma, with a ring of stages that cp.async loads by 16 bytes. k is in elements. A
+// store takes the adjacent accumulators of a thread, at most 16 bytes. warp.k as of MmaSizes.
+struct SimtAsyncSizes {
+  TileShape block, warp, thread;
+  int stages = 3;
+
+  template <class Element, class Output, class LayoutCT>
+  constexpr SimtAsyncConfig Config() const {
+    constexpr int kMost = 16 / static_cast<int>(sizeof(Element)) * static_cast<int>(sizeof(Output));
+    return SimtAsyncConfig(block, warp, thread, stages,
+                           Alignment{16, internal::StoreBytes<Output, LayoutCT>(kMost)});
+  }
+};
+
+// The tiles of the table, as types.
+namespace product_tiles {
+
+#define WEFT_PRODUCT_TILE(families, name, ...)  \
+  struct name {                                 \
+    static constexpr auto kSizes = __VA_ARGS__; \
+  };
+#include "weft/gemm/product_tiles.def"
+
+}  // namespace product_tiles
+
+// The layouts of a product's matrices A, B and C.
+template <class LayoutAT, class LayoutBT, class LayoutCT>
+struct ProductLayouts {
   using LayoutA = LayoutAT;
   using LayoutB = LayoutBT;
   using LayoutC = LayoutCT;
+};
+// The most common ones, with a name of their own for those who read the names of kernels: A and C
+// are row-major, B is column-major.
+struct RowByColumn : ProductLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor> {};
+template <class LayoutAT, class LayoutBT, class LayoutCT>
+using LayoutsOf = std::conditional_t<
+    std::is_same_v<ProductLayouts<LayoutAT, LayoutBT, LayoutCT>,
+                   ProductLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor>>,
+    RowByColumn, ProductLayouts<LayoutAT, LayoutBT, LayoutCT>>;
+
+// The policy of a product with tile TileT.
+template <class ElementT, class EpilogueT, class TileT, class LayoutsT = RowByColumn>
+struct TiledGemm {
+  using Element = ElementT;
+  using LayoutA = typename LayoutsT::LayoutA;
+  using LayoutB = typename LayoutsT::LayoutB;
+  using LayoutC = typename LayoutsT::LayoutC;
   using Epilogue = EpilogueT;
   static constexpr auto config =
-      TileT::template Config<ElementT, typename EpilogueT::Output, LayoutCT>();
+      TileT::kSizes.template Config<ElementT, typename EpilogueT::Output, LayoutC>();
 };
 
 // The same policy with load functors, or NoLoad.
@@ -166,25 +193,23 @@ inline constexpr unsigned kComplexFloat = 1 << 17, kComplexDouble = 1 << 18;
 inline constexpr unsigned kComplexSliced = 1 << 19;  // complex doubles without a residual
 
 using Table = TileTable<NoRow
-#define WEFT_PRODUCT_TILE(families, ...) , TableRow<__VA_ARGS__, families>
+#define WEFT_PRODUCT_TILE(families, name, ...) , TableRow<product_tiles::name, families>
+#define WEFT_PRODUCT_TILE_AGAIN(families, name) , TableRow<product_tiles::name, families>
 #include "weft/gemm/product_tiles.def"
                         >;
 
 }  // namespace product_families
 
 // The family of the tiles that have one of the bits kParts.
-template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT,
-          class List>
+template <class ElementT, class Epilogue, class LayoutsT, class List>
 struct TiledGemms;
-template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT,
-          class... Tiles>
-struct TiledGemms<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT, TileList<Tiles...>> {
-  using type = Family<TiledGemm<ElementT, Epilogue, Tiles, LayoutAT, LayoutBT, LayoutCT>...>;
+template <class ElementT, class Epilogue, class LayoutsT, class... Tiles>
+struct TiledGemms<ElementT, Epilogue, LayoutsT, TileList<Tiles...>> {
+  using type = Family<TiledGemm<ElementT, Epilogue, Tiles, LayoutsT>...>;
 };
-template <unsigned kParts, class ElementT, class Epilogue, class LayoutAT, class LayoutBT,
-          class LayoutCT>
+template <unsigned kParts, class ElementT, class Epilogue, class LayoutsT>
 using ProductsOf =
-    typename TiledGemms<ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT,
+    typename TiledGemms<ElementT, Epilogue, LayoutsT,
                         typename RowsWith<product_families::Table, kParts>::type>::type;
 
 // The family of With<PolicyT> for each policy PolicyT of FamilyT.
@@ -195,10 +220,10 @@ struct EachWith<With, Family<Policies...>> {
   using type = Family<With<Policies>...>;
 };
 
-template <class ElementT, class LayoutAT, class LayoutBT>
+template <class ElementT, class LayoutsT>
 struct GemmParts {
-  static constexpr bool kLines =
-      std::is_same_v<LayoutAT, layouts::RowMajor> && std::is_same_v<LayoutBT, layouts::ColumnMajor>;
+  static constexpr bool kLines = std::is_same_v<typename LayoutsT::LayoutA, layouts::RowMajor> &&
+                                 std::is_same_v<typename LayoutsT::LayoutB, layouts::ColumnMajor>;
   static constexpr bool kTf32 = std::is_same_v<ElementT, Tf32>;
   static constexpr unsigned Parts() {
     using namespace product_families;  // NOLINT(build/namespaces)
@@ -210,13 +235,11 @@ struct GemmParts {
     return parts | (kLines || kFloat16<ElementT> ? kWgmma : kTf32 ? kTransposed : kTransposedBytes);
   }
 };
-template <class ElementT, class Epilogue, class LayoutAT, class LayoutBT, class LayoutCT>
-using GemmFamily = ProductsOf<GemmParts<ElementT, LayoutAT, LayoutBT>::Parts(), ElementT, Epilogue,
-                              LayoutAT, LayoutBT, LayoutCT>;
+template <class ElementT, class Epilogue, class LayoutsT>
+using GemmFamily = ProductsOf<GemmParts<ElementT, LayoutsT>::Parts(), ElementT, Epilogue, LayoutsT>;
 
 // Products of an operand of 16-bit floats and a narrower one that is upcast to them.
-template <class ElementA, class ElementB, class Epilogue, class LayoutAT, class LayoutBT,
-          class LayoutCT>
+template <class ElementA, class ElementB, class Epilogue, class LayoutsT>
 struct MixedFamily {
   static_assert(kFloat16<ElementA> != kFloat16<ElementB>,
                 "weft: MixedGemmFamily<A, B> takes weft::Half or weft::Bfloat16 and one narrower "
@@ -234,9 +257,7 @@ struct MixedFamily {
             : kUpcastsInRegisters<FromA> ? kUpcastA
                                          : 0);
   }
-  using All =
-      typename EachWith<Loaded,
-                        ProductsOf<Parts(), Element, Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
+  using All = typename EachWith<Loaded, ProductsOf<Parts(), Element, Epilogue, LayoutsT>>::type;
 };
 
 // The parts of a family of complex numbers.
@@ -258,12 +279,14 @@ constexpr unsigned ComplexParts() {
 // gemm/policy/gemm_policy.hpp says.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using S8GemmFamily = internal::GemmFamily<std::int8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using S8GemmFamily =
+    internal::GemmFamily<std::int8_t, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // The same for uint8 A and int8 B.
 template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
           class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using U8GemmFamily = internal::GemmFamily<std::uint8_t, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using U8GemmFamily =
+    internal::GemmFamily<std::uint8_t, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // 16-bit floats with accumulators of float, on any GPU from sm_75 (halves) or sm_80 (bfloat16).
 // Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float> and others.
@@ -271,13 +294,15 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using HalfGemmFamily = internal::GemmFamily<Half, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using HalfGemmFamily =
+    internal::GemmFamily<Half, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using Bfloat16GemmFamily = internal::GemmFamily<Bfloat16, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using Bfloat16GemmFamily =
+    internal::GemmFamily<Bfloat16, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // Halves with accumulators that are halves too, which some GPUs multiply at twice the rate. An
 // accumulator has 11 significant bits and a magnitude of at most 65504, which suits a short k or
@@ -287,10 +312,9 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using HalfSumGemmFamily =
-    typename internal::EachWith<HalfSumGemm,
-                                internal::ProductsOf<internal::product_families::kHalfSums, Half,
-                                                     Epilogue, LayoutAT, LayoutBT, LayoutCT>>::type;
+using HalfSumGemmFamily = typename internal::EachWith<
+    HalfSumGemm, internal::ProductsOf<internal::product_families::kHalfSums, Half, Epilogue,
+                                      LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>>::type;
 
 // Products of 16-bit floats of which one operand is std::int8_t, std::uint8_t, Int4, Float8E4m3 or
 // Float8E5m2 in memory and is upcast (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4>
@@ -304,7 +328,8 @@ template <class ElementA, class ElementB,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using MixedGemmFamily =
-    typename internal::MixedFamily<ElementA, ElementB, Epilogue, LayoutAT, LayoutBT, LayoutCT>::All;
+    typename internal::MixedFamily<ElementA, ElementB, Epilogue,
+                                   LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>::All;
 
 // float, with one fma for each k, on any GPU from sm_75 (the first policy) or sm_80 (the others).
 // Epilogue as for HalfGemmFamily.
@@ -313,7 +338,7 @@ template <class Epilogue =
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using FloatGemmFamily = internal::ProductsOf<internal::product_families::kFloat, float, Epilogue,
-                                             LayoutAT, LayoutBT, LayoutCT>;
+                                             LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // double: one policy uses fma, on any GPU from sm_75; the others use tensor cores, from sm_80.
 // Epilogue is Chain<[Residual<double>,] [Scale,] ToSums<double>>.
@@ -321,7 +346,7 @@ template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
 using DoubleGemmFamily = internal::ProductsOf<internal::product_families::kDouble, double, Epilogue,
-                                              LayoutAT, LayoutBT, LayoutCT>;
+                                              LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // Complex<float> or Complex<double>. The first policy uses fma, on any GPU from sm_75, and takes
 // any lda, ldb and ldc. The others are for GPUs from sm_80; for double they use tensor cores,
@@ -330,8 +355,9 @@ using DoubleGemmFamily = internal::ProductsOf<internal::product_families::kDoubl
 template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<ElementT>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using ComplexGemmFamily = internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(),
-                                               ElementT, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using ComplexGemmFamily =
+    internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(), ElementT, Epilogue,
+                         LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // 8-bit floats, on any GPU from sm_89. Accumulators have about 14 significant bits
 // (arch/isa/wgmma.hpp). Epilogue as for HalfGemmFamily.
@@ -339,18 +365,21 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using E4m3GemmFamily = internal::GemmFamily<Float8E4m3, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using E4m3GemmFamily =
+    internal::GemmFamily<Float8E4m3, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using E5m2GemmFamily = internal::GemmFamily<Float8E5m2, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using E5m2GemmFamily =
+    internal::GemmFamily<Float8E5m2, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 // tf32: floats of which the tensor cores read the upper 19 bits, on any GPU from sm_80.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
           class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
           class LayoutCT = layouts::RowMajor>
-using Tf32GemmFamily = internal::GemmFamily<Tf32, Epilogue, LayoutAT, LayoutBT, LayoutCT>;
+using Tf32GemmFamily =
+    internal::GemmFamily<Tf32, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
 
 }  // namespace weft::gemm

@@ -13,17 +13,19 @@ using WholeFamily = gemm::Family<gemm::TiledGemm<
     Element, epilogues::Chain<epilogues::ToSums<typename gemm::SumOf<Element>::type>>, Tiles>...>;
 
 // Of tensor cores.
+struct WholeMma32x32 {
+  static constexpr gemm::MmaSizes kSizes = {
+      .block = {32, 32, 64}, .warp = {16, 32, 64}, .stages = 4};
+};
 template <class Element>
-using WholeMma =
-    WholeFamily<Element, gemm::MmaTileOf<32, 32, 64, 16, 32, 4>,
-                gemm::MmaTileOf<64, 64, 64, 32, 32, 4>, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>,
-                gemm::WgmmaTileOf<64, 64, 128, 64, 64, 2>,
-                gemm::WgmmaTileOf<128, 128, 128, 128, 64>>;
+using WholeMma = WholeFamily<Element, WholeMma32x32, gemm::product_tiles::Mma64x64,
+                             gemm::product_tiles::Mma128x128, gemm::product_tiles::Wgmma64x64,
+                             gemm::product_tiles::Wgmma128x128>;
 using WholeS8 = WholeMma<std::int8_t>;
 using WholeHalf = WholeMma<Half>;
-using WholeFloat = WholeFamily<float, gemm::FmaTileOf<32, 32, 16, 16, 32, 4, 4, 4>,
-                               gemm::FmaTileOf<64, 64, 16, 32, 32, 8, 4, 4>,
-                               gemm::FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>>;
+using WholeFloat =
+    WholeFamily<float, gemm::product_tiles::AsyncFma32x32, gemm::product_tiles::AsyncFma64x64,
+                gemm::product_tiles::AsyncFma128x128>;
 
 template <class Element>
 using WholeOf = std::conditional_t<

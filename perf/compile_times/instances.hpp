@@ -13,15 +13,15 @@ namespace weft::perf::instances {
 template <class Element, class Sum, class Tile>
 using Product = gemm::TiledGemm<Element, epilogues::Chain<epilogues::ToSums<Sum>>, Tile>;
 
-struct S8Wgmma : Product<std::int8_t, std::int32_t, gemm::WgmmaTileOf<128, 128, 128, 128, 64>> {};
-struct HalfWgmma : Product<Half, float, gemm::WgmmaTileOf<128, 128, 128, 128, 64>> {};
-struct TurnsWgmma : Product<Half, float, gemm::PingPongTileOf<128, 128, 128>> {};
-struct S8Mma : Product<std::int8_t, std::int32_t, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
-struct HalfMma : Product<Half, float, gemm::MmaTileOf<128, 128, 64, 64, 32, 3>> {};
-struct FloatAsync : Product<float, float, gemm::FmaTileOf<128, 128, 16, 64, 32, 8, 8, 3>> {};
-struct FloatAsyncLarge : Product<float, float, gemm::FmaTileOf<128, 256, 16, 64, 64, 8, 16, 4>> {};
-struct DoubleMma : Product<double, double, gemm::MmaTileOf<128, 128, 128, 64, 32, 4>> {};
-struct S8Dp4a : Product<std::int8_t, std::int32_t, gemm::Dp4aTileOf64x64> {};
+struct S8Wgmma : Product<std::int8_t, std::int32_t, gemm::product_tiles::Wgmma128x128> {};
+struct HalfWgmma : Product<Half, float, gemm::product_tiles::Wgmma128x128> {};
+struct TurnsWgmma : Product<Half, float, gemm::product_tiles::PingPong128x128> {};
+struct S8Mma : Product<std::int8_t, std::int32_t, gemm::product_tiles::Mma128x128> {};
+struct HalfMma : Product<Half, float, gemm::product_tiles::Mma128x128> {};
+struct FloatAsync : Product<float, float, gemm::product_tiles::AsyncFma128x128> {};
+struct FloatAsyncLarge : Product<float, float, gemm::product_tiles::AsyncFma128x256> {};
+struct DoubleMma : Product<double, double, gemm::product_tiles::WideMma128x128> {};
+struct S8Dp4a : Product<std::int8_t, std::int32_t, gemm::product_tiles::Dp4a64x64> {};
 
 struct SquaredRelu {
   float scale = 0.1f;

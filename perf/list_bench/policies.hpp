@@ -9,8 +9,8 @@ namespace weft::perf {
 // A large tile and one for products of few rows.
 template <class Element, class Sum>
 using ListTiles = gemm::ListedFamily<
-    gemm::Family<gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<128, 256, 128, 128, 128>>,
-                 gemm::TiledGemm<Element, Sums<Sum>, gemm::WgmmaTileOf<64, 128, 128, 64, 64>>>>;
+    gemm::Family<gemm::TiledGemm<Element, Sums<Sum>, gemm::product_tiles::Wgmma128x256>,
+                 gemm::TiledGemm<Element, Sums<Sum>, gemm::product_tiles::Wgmma64x128>>>;
 using S8Lists = ListTiles<std::int8_t, std::int32_t>;
 using HalfLists = ListTiles<Half, float>;
 

@@ -30,9 +30,10 @@ using S8 = Dispatch<S8GemmFamily<ToInt8>>;
 using S8Family = S8GemmFamily<ToInt8>;
 // Of 16-bit floats a few policies; k runs across memory.
 template <class Tile>
-using HalfSums = TiledGemm<Half, Chain<ToSums<float>>, Tile, ColumnMajor, RowMajor>;
-using HalfOp = Dispatch<Family<HalfSums<MmaTileOf<64, 64, 64, 32, 32, 4, true>>,
-                               HalfSums<WgmmaTileOf<64, 64, 128, 64, 64, 2>>>>;
+using HalfSums =
+    TiledGemm<Half, Chain<ToSums<float>>, Tile, ProductLayouts<ColumnMajor, RowMajor, RowMajor>>;
+using HalfOp =
+    Dispatch<Family<HalfSums<product_tiles::Mma64x64Narrow>, HalfSums<product_tiles::Wgmma64x64>>>;
 
 constexpr GemmProblem kLarge = {.m = 4096, .n = 4096, .k = 4096};
 
@@ -86,8 +87,8 @@ TEST(GemmDispatch, ReadyMadeTilesAreExact) {
          {true, true, true}, 30),
      ...);
   };
-  run(SlicedRowsTile(), SlicedColumnsTile(), WgmmaTileOf<256, 128, 128, 256, 64>(),
-      WgmmaTileOf<32, 64, 256, 32, 64, 1, 4>(), PingPongTileOf<176, 128, 128>());
+  run(product_tiles::SlicedRows(), product_tiles::SlicedColumns(), product_tiles::Wgmma256x128(),
+      product_tiles::Wgmma32x64SplitK4(), product_tiles::PingPong176x128());
 }
 
 TEST(GemmDispatch, TilesForTheCpu) {
@@ -113,9 +114,9 @@ TEST(GemmDispatch, BatchesAndGroups) {
                                    {true, true, true}, 80);
 
   using Groups = Dispatch<
-      GroupedFamily<Family<TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>,
-                           TiledGemm<std::int8_t, ToInt8, WgmmaTileOf<64, 64, 128, 64, 64, 1, 4>>,
-                           TiledGemm<std::int8_t, ToInt8, WgmmaTileOf<64, 64, 128, 64, 64, 2>>>>>;
+      GroupedFamily<Family<TiledGemm<std::int8_t, ToInt8, product_tiles::Dp4a64x64>,
+                           TiledGemm<std::int8_t, ToInt8, product_tiles::Wgmma64x64SplitK4>,
+                           TiledGemm<std::int8_t, ToInt8, product_tiles::Wgmma64x64>>>>;
   static_assert(Groups::kPolicies == 2, "clusters that share a tile are left out");
   EXPECT_EQ(Groups::FamilyName(), "s8_groups_x_column_to_s8_row_bias");
   const auto op = Groups::Create({.m = 150, .n = 16, .k = 32, .batch = 4}, GpuFacts());
@@ -329,7 +330,7 @@ TEST(GemmDispatch, BadInputIsRefusedAsByOnePolicy) {
 
 // What weft_add_gemm_family() counts on.
 static_assert(std::is_same_v<PolicyOf<S8Family, S8::kPolicies, 0>,
-                             TiledGemm<std::int8_t, ToInt8, Dp4aTileOf64x64>>);
+                             TiledGemm<std::int8_t, ToInt8, product_tiles::Dp4a64x64>>);
 
 TEST(GemmTuning, Names) {
   EXPECT_EQ(S8::FamilyName(), "s8_row_x_column_to_s8_row_bias");
