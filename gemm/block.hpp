@@ -39,12 +39,10 @@ struct Block {
   static constexpr bool kKMajorA = std::is_same_v<typename Description::LayoutA, layouts::RowMajor>;
   static constexpr bool kKMajorB =
       std::is_same_v<typename Description::LayoutB, layouts::ColumnMajor>;
-  static constexpr bool kLinesOfC =
-      std::is_same_v<typename Description::LayoutC, layouts::RowMajor>;
   using Mainloop = std::conditional_t<
       kWgmma, BlockWgmmaMainloop<Policy>,
       std::conditional_t<
-          CheckedBlock<Description>::kMma, MmaSm80Mainloop<Policy, true>,
+          CheckedBlock<Description>::kMma, MmaSm80Mainloop<Policy, MmaMatrices>,
           std::conditional_t<CheckedBlock<Description>::kAsync,
                              SimtAsyncMainloop<Policy, kKMajorA, kKMajorB>, SimtMainloop<Policy>>>>;
   static constexpr int kM = Description::config.shape.m, kN = Description::config.shape.n,
@@ -53,11 +51,10 @@ struct Block {
   static constexpr int kSuggestedThreads = SuggestedThreads<Description>();
   static constexpr arch::Requires kRequires = Mainloop::kRequires;
 
-  using OperandA = BlockOperand<Policy, Mainloop, RowsOfA, ElementA, kKMajorA, kM, kK,
-                                Description::config.alignment>;
-  using OperandB = BlockOperand<Policy, Mainloop, typename Mainloop::ColumnsOfB, ElementB, kKMajorB,
-                                kN, kK, Description::config.alignment>;
-  using ResultC = BlockResult<ElementC, kLinesOfC, kM, kN, kThreads, Description::config.alignment>;
+  using OperandA = BlockOperand<Description, Mainloop, RowsOfA>;
+  using OperandB = BlockOperand<Description, Mainloop, typename Mainloop::ColumnsOfB>;
+  using ResultC = BlockResult<Description>;
+  static constexpr bool kLinesOfC = ResultC::kRowMajor;
   static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
                 "weft: A and B of a block's product need more than 227 KB of shared memory, the "
                 "most any GPU gives one block; make config.shape.k smaller and multiply in steps");

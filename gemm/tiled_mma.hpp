@@ -19,18 +19,20 @@ namespace weft::gemm {
 
 namespace internal {
 
-// The thread-value layout of an operand for one step of k (TiledMma::LayoutA, LayoutB). Tv is that
-// of the atom, of kAtomRows rows x kWords words.
-template <int kRows, int kFragments, int kAtomRows, int kWords, int kElements, class Groups,
-          class GroupStrides, class Tv>
-constexpr auto OperandLayout(Tv) {
+// The thread-value layout of an operand of kRows rows for one step of k (TiledMma::LayoutA,
+// LayoutB). OperandT is the atom's operand (OperandAOf, OperandBOf). Groups: group of threads -> its
+// first row.
+template <class OperandT, int kRows, int kFragments, class Groups>
+constexpr auto OperandLayout() {
   using layouts::Int;
-  constexpr auto kAtom =
-      layouts::Composition(LayoutOf<Ints<kAtomRows, kWords>, Ints<1, kRows * kElements>>(), Tv());
+  constexpr int kElements = OperandT::kElements;
+  constexpr auto kAtom = layouts::Composition(
+      LayoutOf<Ints<OperandT::kRows, OperandT::kWords>, Ints<1, kRows * kElements>>(),
+      typename OperandT::Tv());
   return layouts::MakeLayout(
-      layouts::MakeLayout(layouts::Get<0>(kAtom), LayoutOf<Groups, GroupStrides>()),
+      layouts::MakeLayout(layouts::Get<0>(kAtom), Groups()),
       layouts::MakeLayout(LayoutOf<Int<kElements>, Int<kRows>>(), layouts::Get<1>(kAtom),
-                          LayoutOf<Int<kFragments>, Int<kAtomRows>>()));
+                          LayoutOf<Int<kFragments>, Int<OperandT::kRows>>()));
 }
 
 // The operand layout `layout` with its kRows rows in order Order (mma_tile.hpp).
@@ -134,12 +136,11 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
 
   // The layouts of A and of B for one step of k: ((lane, groups), (element of a word, register,
   // fragment)) -> m + kM k, and -> n + kN k, with n the column of C.
-  using LayoutA =
-      decltype(internal::OperandLayout<kM, kFragmentsM, Atom::kM, Atom::kK / kPerWord, kPerWord,
-                                       GroupsT, Ints<Base::kGroupM, 0>>(typename Atom::LayoutA()));
+  using LayoutA = decltype(internal::OperandLayout<internal::OperandAOf<Atom>, kM, kFragmentsM,
+                                                   LayoutOf<GroupsT, Ints<Base::kGroupM, 0>>>());
   using LayoutB = decltype(internal::RowsInOrder<Atom, kN, typename Base::Order>(
-      internal::OperandLayout<kN, kFragmentsN, Atom::kN, Atom::kK / kPerWord, kPerWord, GroupsT,
-                              Ints<0, Base::kGroupN>>(typename Atom::LayoutB())));
+      internal::OperandLayout<internal::OperandBOf<Atom>, kN, kFragmentsN,
+                              LayoutOf<GroupsT, Ints<0, Base::kGroupN>>>()));
   // The layout of C: ((lane, groups), ((0 to kRun - 1, group of columns), rows)) -> m + kM n.
   using LayoutC = decltype(layouts::MakeLayout(
       internal::PlusColumns<kM>(typename SumMap::ThreadRow(), typename SumMap::ThreadColumn()),
@@ -205,11 +206,11 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
   // FragmentA or FragmentB.
   template <class Operand>
   WEFT_DEVICE static auto ReadA(arch::Thread t, const Operand& a) {
-    return Read<LayoutA, Element, kM, kRegistersA, kFragmentsM>(t, a);
+    return Read<SideA>(t, a);
   }
   template <class Operand>
   WEFT_DEVICE static auto ReadB(arch::Thread t, const Operand& b) {
-    return Read<LayoutB, ElementB, kN, kRegistersB, kFragmentsN>(t, b);
+    return Read<SideB>(t, b);
   }
   template <class View>
   WEFT_DEVICE static auto LoadA(arch::Thread t, const View& a) {
@@ -263,33 +264,46 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
                   LayoutOf<layouts::Int<kDepth / Atom::kK>, layouts::Int<kRows * Atom::kK>>()));
   }
 
-  template <class LayoutX, class ElementT, int kRows, int kRegisters, int kFragments, class Operand>
+  // What differs between reading A and reading B.
+  struct SideA {
+    using Layout = LayoutA;
+    using Element = typename Base::Element;
+    static constexpr int kRows = kM, kRegisters = kRegistersA, kFragments = kFragmentsM;
+  };
+  struct SideB {
+    using Layout = LayoutB;
+    using Element = typename Base::ElementB;
+    static constexpr int kRows = kN, kRegisters = kRegistersB, kFragments = kFragmentsN;
+  };
+  template <class Side, class Operand>
   WEFT_DEVICE static auto Read(arch::Thread t, const Operand& operand) {
     if constexpr (layouts::IsRegisterTensor<Operand>) {
-      return RegisterReader<Operand, kRegisters, kFragments>{operand};
+      return RegisterReader<Operand, Side::kRegisters, Side::kFragments>{operand};
     } else {
       static_assert(
           layouts::IsTensorView<Operand>,
           "weft: TiledMma::Multiply multiplies views of shared memory, or fragments in registers "
           "(LoadA, LoadB)");
       static_assert(
-          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, ElementT>,
+          std::is_same_v<std::remove_cvref_t<decltype(operand.data()[0])>, typename Side::Element>,
           "weft: an operand of TiledMma::Multiply has other elements than the TiledMma's atom");
-      CheckOperand<Operand, kRows>();
+      CheckOperand<Operand, Side::kRows>();
       using ViewT = internal::StaticView<std::remove_cvref_t<decltype(operand.layout())>>;
       static_assert(ViewT::kOk,
                     "weft: TiledMma::Multiply reads views of shared memory whose layouts are known "
                     "at compile time: shapes and strides of kInt<...>");
-      using Places =
-          internal::ViewPlaces<decltype(OfSteps<LayoutX, kRows>(typename ViewT::Layout()))>;
+      using Places = internal::ViewPlaces<decltype(OfSteps<typename Side::Layout, Side::kRows>(
+          typename ViewT::Layout()))>;
+      using OperandStored = Stored<typename Side::Element, typename ViewT::Swizzle>;
       const auto offset = ViewT::OffsetOf(operand.layout());
       if constexpr (Atom::kThreads == 32 &&
-                    internal::FitsLdMatrix<Places, typename ViewT::Swizzle, sizeof(ElementT)>()) {
-        return LdMatrixReader<Places, typename ViewT::Swizzle, sizeof(ElementT), 16,
-                              typename ViewT::Offset>(t, t.SharedAddress(operand.data()), offset);
+                    internal::FitsLdMatrix<Places, typename ViewT::Swizzle,
+                                           sizeof(typename Side::Element)>()) {
+        return LdMatrixReader<Places, OperandStored, typename ViewT::Offset>(
+            t, t.SharedAddress(operand.data()), offset);
       } else {
-        return WordReader<Places, typename ViewT::Swizzle, ElementT, Word, typename ViewT::Offset>(
-            t, operand.data(), offset);
+        return WordReader<Places, OperandStored, Word, typename ViewT::Offset>(t, operand.data(),
+                                                                               offset);
       }
     }
   }

@@ -63,7 +63,7 @@ struct DepthwisePointwiseKernel {
   using Depthwise = DepthwiseKernel<First, kShape>;
   using Window = DepthwiseWindow<First, kShape>;
   using Second = FusedPointwise<PolicyT, Window::kRows>;
-  using Mainloop = gemm::MmaSm80Mainloop<Second, false>;
+  using Mainloop = gemm::MmaSm80Mainloop<Second>;
 
   using Params = DepthwisePointwiseParams<PolicyT>;
   using Store = gemm::DirectStore<Second, decltype(Params::output), typename Mainloop::Map>;

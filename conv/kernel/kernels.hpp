@@ -112,16 +112,23 @@ struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
                                   gemm::UpcastInt4Operand<Shape, Source>>;
 };
 
+// What tensor cores are told of a convolution's operands. Where products are of int4, a filter of
+// int4 is not upcast. mma_sm75 finds int8 in its stages, and upcasts no filter either.
+template <class PolicyT>
+struct ConvOperands : gemm::MmaOperands {
+  using Checked = CheckedPolicy<PolicyT>;
+  static constexpr bool kPairs = Checked::kInt4Products;
+  static constexpr bool kInt4B =
+      Checked::kMainloop == gemm::Mainloop::kMmaSm80 && Checked::kInt4 && !kPairs;
+};
+
 // The mainloop that a policy's config names.
 template <class PolicyT, gemm::Mainloop mainloop = CheckedPolicy<PolicyT>::kMainloop>
-using MainloopFor = std::conditional_t<
-    mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<PolicyT>,
-    std::conditional_t<
-        mainloop == gemm::Mainloop::kMmaSm75,
-        gemm::MmaSm75Mainloop<PolicyT, CheckedPolicy<PolicyT>::kInt4Products>,
-        gemm::MmaSm80Mainloop<
-            PolicyT, false, CheckedPolicy<PolicyT>::kInt4 && !CheckedPolicy<PolicyT>::kInt4Products,
-            CheckedPolicy<PolicyT>::kInt4Products>>>;
+using MainloopFor =
+    std::conditional_t<mainloop == gemm::Mainloop::kSimt, gemm::SimtMainloop<PolicyT>,
+                       std::conditional_t<mainloop == gemm::Mainloop::kMmaSm75,
+                                          gemm::MmaSm75Mainloop<PolicyT, ConvOperands<PolicyT>>,
+                                          gemm::MmaSm80Mainloop<PolicyT, ConvOperands<PolicyT>>>>;
 
 // What gemm::KernelOf makes a kernel of, for all mainloops but wgmma_sm90. PolicyT: a conv::Policy.
 template <class PolicyT, SourceKind kind>

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/block/block_config.hpp"
 #include "weft/gemm/mainloop/pipeline.hpp"
 #include "weft/gemm/mma/mma_shared.hpp"
 #include "weft/gemm/operand/matrix_operand.hpp"
@@ -84,14 +85,20 @@ struct CopiedTile : Mma {
   using MnMajor = typename Base::template MnMajor<Rows, kBytes, CopiedTile>;
 };
 
-// Operand A or B of a Block's product, of kExtent rows of A (columns of B) and kDepth of k. PolicyT
-// is the BlockPolicy, Mma the mainloop. kLines: the matrix in global memory is K-major. kAlignment:
-// bytes.
-template <class PolicyT, class Mma, class Rows_, class Element_, bool kLines, int kExtent,
-          int kDepth, int kAlignment>
+// Operand A or B of the product that Description describes, as RowsT says. Mma: its mainloop.
+template <class Description, class Mma, class RowsT>
 struct BlockOperand {
-  using Rows = Rows_;
-  using Element = Element_;
+  using Rows = RowsT;
+  using PolicyT = BlockPolicy<Description>;
+  using Element = std::conditional_t<Rows::kIsA, typename Description::ElementA,
+                                     typename Description::ElementB>;
+  // Its rows of A (columns of B), and its k; and whether the matrix in global memory is K-major.
+  static constexpr int kExtent =
+      Rows::kIsA ? Description::config.shape.m : Description::config.shape.n;
+  static constexpr int kDepth = Description::config.shape.k;
+  static constexpr bool kLines =
+      Rows::kIsA ? std::is_same_v<typename Description::LayoutA, layouts::RowMajor>
+                 : std::is_same_v<typename Description::LayoutB, layouts::ColumnMajor>;
   static constexpr int kElementBytes = sizeof(Element);
   static constexpr int kKTiles = CeilDiv(kDepth, Mma::kBlockK);
   static constexpr int kKTileBytes = Rows::kIsA ? Mma::kBytesA : Mma::kBytesB;
@@ -121,7 +128,7 @@ struct BlockOperand {
     const auto depth = static_cast<std::int32_t>(from.cols < kDepth ? from.cols : kDepth);
     if constexpr (kConverts) {
       CopyElements(t, from, to, rows, depth, load);
-    } else if constexpr (kAlignment < 4) {
+    } else if constexpr (Description::config.alignment < 4) {
       CopyElements(t, from, to, rows, depth, [](const Element& x) { return x; });
     } else {
       CopyPieces(t, ParamsOf(from, rows, depth), to);

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/block/block_config.hpp"
 #include "weft/gemm/operand/operand.hpp"
 #include "weft/layouts/matrix.hpp"
 #include "weft/layouts/tensor_view.hpp"
@@ -14,12 +16,16 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// kRowMajor: C is row-major, in shared and in global memory; otherwise it is column-major. A line,
-// which is a row or a column, begins an odd multiple of 32 bytes behind the one before, so that the
+// C of the product that Description describes. It is row-major or column-major alike in shared and
+// in global memory. A line, which is a row or a column, begins an odd multiple of 32 bytes behind the one before, so that the
 // elements of neighbouring lines that the lanes of a warp hold lie in different banks.
-template <class Element_, bool kRowMajor, int kM, int kN, int kThreads, int kAlignment>
+template <class Description>
 struct BlockResult {
-  using Element = Element_;
+  using Element = typename Description::ElementC;
+  static constexpr bool kRowMajor =
+      std::is_same_v<typename Description::LayoutC, layouts::RowMajor>;
+  static constexpr int kM = Description::config.shape.m, kN = Description::config.shape.n;
+  static constexpr int kThreads = BlockPolicy<Description>::kThreads;
   static constexpr int kElementBytes = sizeof(Element);
   static constexpr int kLine = kRowMajor ? kN : kM, kLines = kRowMajor ? kM : kN;
   static constexpr int kPitch =
@@ -60,6 +66,7 @@ struct BlockResult {
   WEFT_DEVICE static void ForEachPiece(arch::Thread t, const layouts::Matrix<ElementT>& global,
                                        const View& shared, const Move& move) {
     if (t.tid() >= kThreads) return;
+    constexpr int kAlignment = Description::config.alignment;
     constexpr int kElements = kAlignment > kElementBytes ? kAlignment / kElementBytes : 1;
     constexpr int kPieces = CeilDiv(kLine, kElements);
     const std::int64_t pitch = kRowMajor ? global.row_stride : global.col_stride;

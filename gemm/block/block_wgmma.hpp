@@ -81,8 +81,8 @@ struct WgmmaCopyRing : PipelineTraits {
 
 // PolicyT is a BlockPolicy. Each warpgroup multiplies kBlocks times 64 rows by kN columns.
 template <class PolicyT>
-struct BlockWgmmaMainloop : FragmentTile<PolicyT, true, 16> {
-  using Tile = FragmentTile<PolicyT, true, 16>;
+struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
+  using Tile = FragmentTile<PolicyT, MmaMatrices, 16>;
   using Element = typename PolicyT::Element;
   using Pipeline = WgmmaCopyRing<BlockWgmmaMainloop>;
   static constexpr arch::Requires kRequires = {.min = 90, .exact = true};

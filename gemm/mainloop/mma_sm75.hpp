@@ -17,14 +17,16 @@ namespace weft::gemm {
 
 inline namespace WEFT_BACKEND {
 
-// kPairs: both operands are of 4 bits; a pair of them takes the place of one int8. kMatrix: the
-// operands are matrices.
-template <class PolicyT, bool kPairs = false, bool kMatrix = false,
-          class AtomT = std::conditional_t<kPairs, MmaSm75PairAtom<typename PolicyT::Element>,
-                                           MmaSm75Atom<typename PolicyT::Element>>>
-struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
+// Operands: MmaOperands, or a type that inherits it, with a K-major A and B and without kInt4B.
+template <class PolicyT, class Operands = MmaOperands,
+          class AtomT =
+              std::conditional_t<Operands::kPairs, MmaSm75PairAtom<typename PolicyT::Element>,
+                                 MmaSm75Atom<typename PolicyT::Element>>>
+struct MmaSm75Mainloop : FragmentTile<PolicyT, Operands, AtomT::kM> {
   using Atom = AtomT;
-  using Tile = FragmentTile<PolicyT, kMatrix, Atom::kM>;
+  using Tile = FragmentTile<PolicyT, Operands, Atom::kM>;
+  static constexpr bool kMatrix = Operands::kMatrix;
+  static_assert(Operands::kKMajorA && Operands::kKMajorB && !Operands::kInt4B);
   using Pipeline = gemm::DoubleBuffer<MmaSm75Mainloop>;
   static constexpr bool kHasScratch = true;  // of no bytes; Finish exchanges accumulators
   static constexpr arch::Requires kRequires = {.min = 75};
@@ -109,8 +111,9 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, kMatrix, AtomT::kM> {
   struct Scratch {};
 
   template <template <class> class Places, class Layout>
-  using ReaderOf = LdMatrixReader<Places<typename Layout::Lines>, typename Layout::Swizzle, 1,
-                                  Layout::kAlignment>;
+  using ReaderOf =
+      LdMatrixReader<Places<typename Layout::Lines>,
+                     Stored<std::uint8_t, typename Layout::Swizzle, Layout::kAlignment>>;
   using ReaderA = ReaderOf<Tiled::template LinesA, typename Tile::LayoutA>;
   using ReaderB = ReaderOf<Tiled::template LinesB, typename Tile::LayoutB>;
 

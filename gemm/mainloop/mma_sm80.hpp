@@ -31,19 +31,16 @@ concept HasOwnRun = requires { PolicyT::kRun; };
 
 inline namespace WEFT_BACKEND {
 
-// kInt4B: operand B is int4. Its stages hold half the bytes, which a warp upcasts after it has
-// loaded them: to 16 times the values, in 3 instructions for 8 of them instead of 9. Accumulators
-// are 16 times too large until they are complete (Complete), so that 32 bits are enough for as many
-// products as of int8. kPairs: both operands are of 4 bits; a pair of them takes the place of one
-// int8, and a k group has 64 values. kKMajorA, kKMajorB: whether operands of doubles and tf32 are
-// K-major.
-template <class PolicyT, bool kMatrix, bool kInt4B = false, bool kPairs = false,
-          bool kKMajorA = true, bool kKMajorB = true>
+// Operands: MmaOperands, or a type that inherits it. An int4 operand B is upcast to 16 times its
+// values, in 3 instructions for 8 of them instead of 9. Accumulators are 16 times too large until
+// they are complete (Complete), so that 32 bits are enough for as many products as of int8.
+template <class PolicyT, class Operands = MmaOperands>
 struct MmaSm80Mainloop
-    : FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>,
-      SlicedSums<MmaSm80Mainloop<PolicyT, kMatrix, kInt4B, kPairs, kKMajorA, kKMajorB>,
-                 WarpTile<PolicyT>::kWarpsK> {
-  using Tile = FragmentTile<PolicyT, kMatrix, 16, kInt4B ? 16 : 32, kKMajorA, kKMajorB>;
+    : FragmentTile<PolicyT, Operands, 16>,
+      SlicedSums<MmaSm80Mainloop<PolicyT, Operands>, WarpTile<PolicyT>::kWarpsK> {
+  using Tile = FragmentTile<PolicyT, Operands, 16>;
+  static constexpr bool kMatrix = Operands::kMatrix, kInt4B = Operands::kInt4B;
+  static constexpr bool kKMajorA = Operands::kKMajorA, kKMajorB = Operands::kKMajorB;
   using Pipeline = gemm::CpAsyncRing<MmaSm80Mainloop>;
   static constexpr bool kHasScratch = Tile::kWarpsK > 1;  // SlicedSums
   static constexpr bool kCompletes = kInt4B;
@@ -89,13 +86,13 @@ struct MmaSm80Mainloop
   // Which warp and lane multiply what. Rows of B lie in shared memory in the order in which the
   // instructions take them; ChannelOrder then makes kRun adjacent channels of every 4 kRun a
   // thread's.
-  using Atom =
-      std::conditional_t<kHalfSums<PolicyT>, MmaSm80HalfSumAtom,
-                         std::conditional_t<kPairs, MmaSm80PairAtom<typename PolicyT::Element>,
-                                            MmaSm80Atom<typename PolicyT::Element>>>;
+  using Atom = std::conditional_t<
+      kHalfSums<PolicyT>, MmaSm80HalfSumAtom,
+      std::conditional_t<Operands::kPairs, MmaSm80PairAtom<typename PolicyT::Element>,
+                         MmaSm80Atom<typename PolicyT::Element>>>;
   static constexpr arch::Requires kRequires = Atom::kRequires;
   using Tiled = MmaTile<Atom, Ints<Tile::kBlockM, Tile::kBlockN>,
-                        Ints<Tile::kWarpsM, Tile::kWarpsN>, kRun, Tile::kWarpsK>;
+                        Ints<Tile::kWarpsM, Tile::kWarpsN, Tile::kWarpsK>, kRun>;
   using Map = typename Tiled::Map;
   using Sum = typename Tiled::Sum;
   // acc[i * kFragmentsN + j] is the fragment of row 16 i and column 8 j of the warp's tile.
@@ -158,8 +155,8 @@ struct MmaSm80Mainloop
   template <bool kLines, class Lines, class Layout>
   using ReaderOf = std::conditional_t<
       Tile::template kByWords<kLines>,
-      WordReader<Lines, typename Layout::Swizzle, std::uint8_t, typename Atom::Word>,
-      LdMatrixReader<Lines, typename Layout::Swizzle, 1, Layout::kAlignment>>;
+      WordReader<Lines, Stored<std::uint8_t, typename Layout::Swizzle>, typename Atom::Word>,
+      LdMatrixReader<Lines, Stored<std::uint8_t, typename Layout::Swizzle, Layout::kAlignment>>>;
   // What a reader is given: a pointer to the stage, or the stage's 32-bit shared address.
   template <bool kLines>
   using StageOf =

@@ -50,13 +50,15 @@ struct ViewPlaces {
 };
 
 // The Places of a mainloop's stage, whose layout Lines (mma_shared.hpp) is (row, byte of k) ->
-// byte. Tv is the thread-value layout of an atom's operand, kAtomRows rows x kWords words of
-// kWordBytes bytes. The rows of a group of threads begin at Groups::Row(group), and its k is part
-// Groups::Part(group) of Groups::kParts. It has the members of ViewPlaces, but computed with
-// numbers instead of types, which compile faster: a program has many mainloops.
-template <class Tv, int kAtomRows, int kWords, class Lines, int kFragmentsOf, class Groups,
-          int kWordBytes = 4>
+// byte. OperandT is an atom's operand (OperandAOf, OperandBOf in mma_tile.hpp). The rows of a group
+// of threads begin at Groups::Row(group), and its k is part Groups::Part(group) of Groups::kParts.
+// It has the members of ViewPlaces, but computed with numbers instead of types, which compile
+// faster: a program has many mainloops.
+template <class OperandT, class Lines, class Groups, int kFragmentsOf>
 struct LinePlaces {
+  using Tv = typename OperandT::Tv;
+  static constexpr int kAtomRows = OperandT::kRows, kWords = OperandT::kWords;
+  static constexpr int kWordBytes = OperandT::kWordBytes;
   using Row = decltype(layouts::Composition(
       layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<1, 0>>(), Tv()));
   using Word = decltype(layouts::Composition(
@@ -126,14 +128,26 @@ constexpr bool FitsLdMatrix() {
 
 }  // namespace internal
 
+// An operand in shared memory, as readers see it: of ElementT, at offsets that SwizzleT swizzles,
+// from a multiple of kAlignment_ bytes on.
+template <class ElementT, class SwizzleT, int kAlignment_ = 16>
+struct Stored {
+  using Element = ElementT;
+  using Swizzle = SwizzleT;
+  static constexpr int kAlignment = kAlignment_;
+};
+
 inline namespace WEFT_BACKEND {
 
-// Reads fragments by ldmatrix. Sw is the swizzle of offsets. Offset is where the view begins, in
-// elements before the swizzle, known at compile time (Int) or not. The operand begins at a multiple
-// of kAlignment bytes; where the swizzled offsets of its words stay below that, address and lane
-// share one register.
-template <class Places, class Sw, int kElementBytes, int kAlignment, class Offset = layouts::Int<0>>
+// Reads fragments by ldmatrix. StoredT: a Stored. Offset is where the view begins, in elements
+// before the swizzle, known at compile time (Int) or not. Where the swizzled offsets of the
+// operand's words stay below its alignment, address and lane share one register.
+template <class Places, class StoredT, class Offset = layouts::Int<0>>
 class LdMatrixReader {
+  using Sw = typename StoredT::Swizzle;
+  static constexpr int kElementBytes = sizeof(typename StoredT::Element);
+  static constexpr int kAlignment = StoredT::kAlignment;
+
  public:
   static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
                        kSteps = Places::kSteps;
@@ -274,8 +288,11 @@ class LdMatrixReader {
 
 // Reads fragments by ordinary loads: word by word, or element by element where the elements of a
 // word are not adjacent. `further` is as in LdMatrixReader, but in elements.
-template <class Places, class Sw, class Element, class WordT, class Offset = layouts::Int<0>>
+template <class Places, class StoredT, class WordT, class Offset = layouts::Int<0>>
 class WordReader {
+  using Sw = typename StoredT::Swizzle;
+  using Element = typename StoredT::Element;
+
  public:
   static constexpr int kRegisters = Places::kRegisters, kFragments = Places::kFragments,
                        kSteps = Places::kSteps;

@@ -111,15 +111,32 @@ struct Int4Major {
   static constexpr int Offset(int row, int group) { return (group * kRows + row) * 16; }
 };
 
-// A tile of tensor-core fragments of kFragmentRows rows and 8 columns. kMatrix: operands are
-// matrices; otherwise they are channel blocks, which have the same order in global and shared
-// memory. kGroupBytesB: bytes of a k group of B, 16 where a stage holds int4. kKMajorA, kKMajorB:
-// whether k runs along memory in a stage; of doubles and tf32, which are copied without a
-// transpose, it need not.
-template <class PolicyT, bool kMatrix, int kFragmentRows, int kGroupBytesB = 32,
-          bool kKMajorA = true, bool kKMajorB = true>
+// What a mainloop of tensor cores is told of its operands, whose defaults are those of a
+// convolution of bytes. A kernel's Parts inherit it and declare again what differs.
+struct MmaOperands {
+  // The operands are matrices; otherwise they are channel blocks, which have the same order in
+  // global and shared memory.
+  static constexpr bool kMatrix = false;
+  // Operand B is int4. Its stages hold half the bytes, which a warp upcasts after it has loaded
+  // them.
+  static constexpr bool kInt4B = false;
+  // Both operands are of 4 bits. A pair of them takes the place of one int8, and a k group has 64
+  // values.
+  static constexpr bool kPairs = false;
+  // Whether k runs along memory in a stage of A, of B. Only of doubles and tf32, which are copied
+  // without a transpose, it need not.
+  static constexpr bool kKMajorA = true, kKMajorB = true;
+};
+struct MmaMatrices : MmaOperands {
+  static constexpr bool kMatrix = true;
+};
+
+// A tile of tensor-core fragments of kFragmentRows rows and 8 columns. Operands: MmaOperands, or a
+// type that inherits it.
+template <class PolicyT, class Operands, int kFragmentRows>
 struct FragmentTile : WarpTile<PolicyT> {
   using Warps = WarpTile<PolicyT>;
+  static constexpr bool kMatrix = Operands::kMatrix;
   static constexpr int kGroups = Warps::kBlockK * Warps::kElementBytes / 32;
   static constexpr int kFragmentsM = Warps::kWarpM / kFragmentRows, kFragmentsN = Warps::kWarpN / 8;
   static constexpr bool kDoubles = Warps::kElementBytes >= 8;  // doubles or complex numbers
@@ -131,10 +148,10 @@ struct FragmentTile : WarpTile<PolicyT> {
   using Layout = std::conditional_t<
       kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, Warps::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
-  using LayoutA = Layout<Warps::kBlockM, kKMajorA>;
-  using LayoutB = Layout<Warps::kBlockN, kKMajorB>;
+  using LayoutA = Layout<Warps::kBlockM, Operands::kKMajorA>;
+  using LayoutB = Layout<Warps::kBlockN, Operands::kKMajorB>;
   static constexpr int kBytesA = LayoutA::Bytes(32);
-  static constexpr int kBytesB = LayoutB::Bytes(kGroupBytesB);
+  static constexpr int kBytesB = LayoutB::Bytes(Operands::kInt4B ? 16 : 32);
   static constexpr int kStageAlignment =
       LayoutA::kAlignment > LayoutB::kAlignment ? LayoutA::kAlignment : LayoutB::kAlignment;
 };

@@ -16,6 +16,31 @@ namespace weft::gemm {
 
 namespace internal {
 
+// Operand A of an atom, and operand B: the thread-value layout of kRows rows x kWords words of
+// kWordBytes bytes, each of kElements elements.
+template <class Atom>
+struct OperandAOf {
+  using Tv = typename Atom::LayoutA;
+  static constexpr int kWordBytes = sizeof(typename Atom::Word);
+  static constexpr int kElements = kWordBytes / static_cast<int>(sizeof(typename Atom::Element));
+  static constexpr int kRows = Atom::kM, kWords = Atom::kK / kElements;
+};
+template <class Atom>
+struct OperandBOf : OperandAOf<Atom> {
+  using Tv = typename Atom::LayoutB;
+  static constexpr int kRows = Atom::kN;
+};
+
+// The parts of k of MmaTile's GroupsT.
+template <class GroupsT>
+constexpr int PartsOfK() {
+  if constexpr (layouts::kRank<GroupsT> == 3) {
+    return layouts::Get<2>(GroupsT());
+  } else {
+    return 1;
+  }
+}
+
 // (thread, accumulator) -> row, and -> column, of an atom's C.
 template <class Atom>
 using RowsOf = decltype(layouts::Composition(LayoutOf<Ints<Atom::kM, Atom::kN>, Ints<1, 0>>(),
@@ -54,21 +79,20 @@ concept PairedSums = requires { Atom::kSumWords; };
 template <class Atom, int kCount>
 struct SumRegisters {
   using type = typename Atom::Sum[kCount][layouts::Size<1>(typename Atom::LayoutC())];
-  static constexpr bool kPaired = false;
 };
 template <PairedSums Atom, int kCount>
 struct SumRegisters<Atom, kCount> {
   using type = std::uint32_t[kCount][Atom::kSumWords];
-  static constexpr bool kPaired = true;
 };
 
 }  // namespace internal
 
 inline namespace WEFT_BACKEND {
 
-// kPartsOf: the number of parts into which groups of threads divide k (sliced k); each part has
-// accumulators for the whole tile. The threads of the first part come first.
-template <class AtomT, class Tile, class GroupsT, int kRunOf, int kPartsOf = 1>
+// GroupsT = Ints<m, n> or Ints<m, n, parts>: the groups of threads along m and along n, and the
+// number of parts into which groups divide k (sliced k); each part has accumulators for the whole
+// tile. The threads of the first part come first.
+template <class AtomT, class Tile, class GroupsT, int kRunOf>
 struct MmaTile {
   using Atom = AtomT;
   using Element = typename Atom::Element;
@@ -77,6 +101,7 @@ struct MmaTile {
   using Word = typename Atom::Word;
   static constexpr int kM = layouts::Get<0>(Tile()), kN = layouts::Get<1>(Tile());
   static constexpr int kGroupsM = layouts::Get<0>(GroupsT()), kGroupsN = layouts::Get<1>(GroupsT());
+  static constexpr int kPartsOf = internal::PartsOfK<GroupsT>();
   static constexpr int kThreads = Atom::kThreads * kGroupsM * kGroupsN * kPartsOf;
   static constexpr int kGroupM = kM / kGroupsM, kGroupN = kN / kGroupsN;
   static_assert(kGroupM % Atom::kM == 0 && kGroupM * kGroupsM == kM && kGroupN % Atom::kN == 0 &&
@@ -102,11 +127,9 @@ struct MmaTile {
     }
   };
   template <class Lines>
-  using LinesA = internal::LinePlaces<typename Atom::LayoutA, Atom::kM, Atom::kK / kPerWord, Lines,
-                                      kFragmentsM, GroupsOfA, sizeof(Word)>;
+  using LinesA = internal::LinePlaces<internal::OperandAOf<Atom>, Lines, GroupsOfA, kFragmentsM>;
   template <class Lines>
-  using LinesB = internal::LinePlaces<typename Atom::LayoutB, Atom::kN, Atom::kK / kPerWord, Lines,
-                                      kFragmentsN, GroupsOfB, sizeof(Word)>;
+  using LinesB = internal::LinePlaces<internal::OperandBOf<Atom>, Lines, GroupsOfB, kFragmentsN>;
 
  protected:
   using RowsOfC = internal::RowsOf<Atom>;
@@ -151,8 +174,7 @@ struct MmaTile {
                  Nest<Ints<1, kAtomSums>, layouts::Int<kAtomSums * kRun / kAtomColumns>>>;
     using Register = decltype(layouts::MakeLayout(RowRegister(), ColumnRegister()));
   };
-  using Map = std::conditional_t<internal::SumRegisters<Atom, 1>::kPaired, HalfSumMap<MapLayouts>,
-                                 LayoutMap<MapLayouts>>;
+  using Map = LayoutMap<MapLayouts>;
   using Sums = typename MapLayouts::Accumulators;
 
   // Accumulates a b into the accumulators of the i-th fragment of rows.

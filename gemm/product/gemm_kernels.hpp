@@ -96,6 +96,15 @@ struct WgmmaGemmParams<Listed<PolicyT>> {
 
 inline namespace WEFT_BACKEND {
 
+// What mma_sm80 is told of a product's operands. Those of elements below 4 bytes that are MN-major
+// are transposed on their way to a stage.
+template <class PolicyT>
+struct GemmOperands : MmaMatrices {
+  static constexpr bool kTransposes = sizeof(typename PolicyT::Element) < 4;
+  static constexpr bool kKMajorA = kTransposes || gemm::kKMajorA<PolicyT>;
+  static constexpr bool kKMajorB = kTransposes || gemm::kKMajorB<PolicyT>;
+};
+
 // The mainloop that a policy's config names, but for wgmma_sm90.
 template <class PolicyT, Mainloop mainloop = CheckedGemmPolicy<PolicyT>::kMainloop>
 using GemmMainloop = std::conditional_t<
@@ -103,11 +112,8 @@ using GemmMainloop = std::conditional_t<
     std::conditional_t<
         mainloop == Mainloop::kSimtAsync,
         SimtAsyncMainloop<PolicyT, kKMajorA<PolicyT>, kKMajorB<PolicyT>>,
-        std::conditional_t<
-            mainloop == Mainloop::kMmaSm75, MmaSm75Mainloop<PolicyT, false, true>,
-            MmaSm80Mainloop<PolicyT, true, false, false,
-                            sizeof(typename PolicyT::Element) < 4 || kKMajorA<PolicyT>,
-                            sizeof(typename PolicyT::Element) < 4 || kKMajorB<PolicyT>>>>>;
+        std::conditional_t<mainloop == Mainloop::kMmaSm75, MmaSm75Mainloop<PolicyT, MmaMatrices>,
+                           MmaSm80Mainloop<PolicyT, GemmOperands<PolicyT>>>>>;
 
 // The parts of which gemm::KernelOf makes a multistage kernel (simt, simt_async, mma_sm75,
 // mma_sm80). PolicyT: a GEMM policy. kWhole: no access of a K-major operand is partly past the end

@@ -38,11 +38,13 @@ inline namespace WEFT_BACKEND {
 //     Register                   (i, (j, g)) -> the number of the accumulator
 //
 // Accumulators are an array Sum[kFragments][kRegisters] of a thread, numbered in the order of
-// memory.
+// memory. An array of std::uint32_t holds two halves in each word, which an epilogue gets as floats.
 template <class LayoutT>
 struct LayoutMap {
   using Accumulators = typename LayoutT::Accumulators;
-  using Sum = std::remove_all_extents_t<Accumulators>;
+  using Register = std::remove_all_extents_t<Accumulators>;
+  static constexpr bool kHalves = std::is_same_v<Register, std::uint32_t>;
+  using Sum = std::conditional_t<kHalves, float, Register>;
   static constexpr int kPixels = layouts::Size(typename LayoutT::ValueRow());
   static constexpr int kChannels = layouts::Size<0>(typename LayoutT::ValueColumn());
   static constexpr int kGroups = layouts::Size<1>(typename LayoutT::ValueColumn());
@@ -64,28 +66,21 @@ struct LayoutMap {
     return typename LayoutT::ThreadColumn()(t.tid()) + typename LayoutT::ValueColumn()(0, g);
   }
   WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int g, int j) {
-    constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
     const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
-    return acc[r / kRegisters][r % kRegisters];
+    if constexpr (kHalves) {
+      constexpr int kRegisters = 2 * sizeof(acc[0]) / sizeof(Register);
+      const std::uint32_t word = acc[r / kRegisters][r % kRegisters / 2];
+      return Half::FromBits(static_cast<std::uint16_t>(word >> (16 * (r % 2)))).ToFloat();
+    } else {
+      constexpr int kRegisters = sizeof(acc[0]) / sizeof(Register);
+      return acc[r / kRegisters][r % kRegisters];
+    }
   }
-  // The accumulator that Get returns, as a reference to write through.
+  // The accumulator that Get returns, as a reference to write through; not of halves.
   WEFT_DEVICE static Sum& At(Accumulators& acc, int i, int g, int j) {
     constexpr int kRegisters = sizeof(acc[0]) / sizeof(Sum);
     const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
     return acc[r / kRegisters][r % kRegisters];
-  }
-};
-
-// A LayoutMap of accumulators that are halves, two to a word of LayoutT::Accumulators. An epilogue
-// gets them as floats.
-template <class LayoutT>
-struct HalfSumMap : LayoutMap<LayoutT> {
-  using Sum = float;
-  WEFT_DEVICE static float Get(const typename LayoutT::Accumulators& acc, int i, int g, int j) {
-    constexpr int kSums = 2 * sizeof(acc[0]) / sizeof(std::uint32_t);
-    const int r = typename LayoutT::Register()(i, layouts::MakeTuple(j, g));
-    const std::uint32_t word = acc[r / kSums][r % kSums / 2];
-    return Half::FromBits(static_cast<std::uint16_t>(word >> (16 * (r % 2)))).ToFloat();
   }
 };
 
