@@ -65,8 +65,8 @@ template <class PolicyT>
 using PixelMapFor =
     std::conditional_t<(PolicyT::config.packed_rows > 1), PackedRowsPixelMap, Im2colPixelMap>;
 
-// TMA copies either operand in chunks: `span` channels (32 in NCxHWx<32>) of one tap, or of all
-// taps. k counts chunks: first those of all taps of the first `span` channels, then those of the
+// TMA copies either operand in chunks: some channels (32 in NCxHWx<32>) of one tap, or of all
+// taps. k counts chunks: first those of all taps of the first channels, then those of the
 // next ones. KTileCopies has the number of copies of each k tile, of which the last may have fewer.
 struct KTileCopies {
   std::int32_t of_k_tile = 0;
@@ -92,7 +92,7 @@ struct SourceCopies {
   KTileCopies copies;
   std::int32_t copy_bytes = 0;  // of one copy, in shared memory
   // Channel coordinates from a chunk to the next: 1 block of channels, or in NHWC the channels.
-  std::int32_t span = 0;
+  std::int32_t chunk_step = 0;
   std::int32_t group_channels = 0;  // channel coordinate, from a channel group to the next
 };
 
@@ -104,7 +104,7 @@ struct FilterCopies {
   gemm::FastDivmod taps;  // by the copies of a block of channels: KRSC and packed output rows
   KTileCopies copies;
   std::int32_t copy_bytes = 0;    // of one copy, in shared memory
-  std::int32_t span = 0;          // KRSC: channels of a chunk
+  std::int32_t chunk_step = 0;    // KRSC: channels of a chunk
   std::int32_t k_tile_steps = 0;  // CxRSKx<32>: taps of a k tile
   // Packed output rows: the coordinate of the first copy's row of taps, and how many blocks of
   // channels a filter has.
@@ -179,7 +179,7 @@ class TmaSourceIterator {
     const std::int32_t block = p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap);
     row_ = p_.taps_of_row.Divmod(tap, column_);
     tap_h_ = p_.first_h + row_ * p_.step_h, tap_w_ = p_.first_w + column_ * p_.step_w;
-    channel_ += block * p_.span;
+    channel_ += block * p_.chunk_step;
   }
 
   WEFT_DEVICE int Count(int k_tile) const { return p_.copies.Count(k_tile); }
@@ -205,7 +205,7 @@ class TmaSourceIterator {
     tap_h_ += p_.step_h;
     if (++row_ < p_.taps_h) return;
     row_ = 0, tap_h_ = p_.first_h;
-    channel_ += p_.span;
+    channel_ += p_.chunk_step;
   }
 
   const TmaSourceParams& p_;
@@ -234,7 +234,7 @@ class TmaFilterIterator {
 
   WEFT_DEVICE void Seek(int k_tile) {
     if constexpr (kNhwc || kPacksRows) {
-      channel_ += p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap_) * p_.span;
+      channel_ += p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap_) * p_.chunk_step;
     }
   }
 
@@ -248,7 +248,7 @@ class TmaFilterIterator {
       WEFT_NO_UNROLL
       for (int i = 0; i < count; ++i) {
         LoadTap(i, load);
-        if (++tap_ == p_.taps.divisor()) tap_ = 0, channel_ += p_.span;
+        if (++tap_ == p_.taps.divisor()) tap_ = 0, channel_ += p_.chunk_step;
       }
     } else {  // one box has all taps of a k tile
       const std::int32_t at[4] = {0, k_, k_tile * p_.k_tile_steps, filter_};

@@ -9,7 +9,7 @@ GatherPlan MakeGatherPlan(const Problem& p, const ConvFacts& f) {
   using gemm::Int32;
   constexpr std::int64_t kRow = gemm::kGatherRowBytes, kStep = 32, kStepUnits = 4;
   const gemm::TileShape& tile = f.config.threadblock;
-  const std::int64_t units = p.c / p.groups / 8 * p.r * p.s;
+  const std::int64_t units = p.c / p.groups / f.source.unit_channels * p.r * p.s;
   GatherPlan plan;
   plan.pixels = MakePixelMap(p, f);
   plan.source = MakeIm2col(p, f);

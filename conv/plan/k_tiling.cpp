@@ -27,11 +27,13 @@ double RowClocks(std::int64_t bytes, bool nhwc, bool strided, bool patch) {
   return !strided ? 1.15 : patch ? 3.6 : 2.3;
 }
 
-// The channels of a chunk of NHWC: the widest of 128, 64 and 32 that pads c least.
-std::int64_t SpanOf(std::int64_t c) {
+// KTiling::row_bytes of channels that have `bytes`: 32 in blocks, else the widest of 128, 64 and 32
+// that pads them least.
+std::int64_t RowBytes(const ConvFacts& f, std::int64_t bytes) {
+  if (!f.source.nhwc) return 32;
   std::int64_t best = 128;
-  for (const std::int64_t span : {64, 32}) {
-    if (RoundUp(c, span) < RoundUp(c, best)) best = span;
+  for (const std::int64_t row : {64, 32}) {
+    if (RoundUp(bytes, row) < RoundUp(bytes, best)) best = row;
   }
   return best;
 }
@@ -39,7 +41,7 @@ std::int64_t SpanOf(std::int64_t c) {
 // Sets k_tile_chunks and stages: a k tile has the chunks of steps_wanted steps, or fewer so that
 // two stages fit. False if two stages of one chunk do not.
 bool FitStages(const ConvFacts& f, std::int64_t steps_wanted, KTiling* s) {
-  const std::int64_t chunk_steps = s->chunk_taps * (s->span / 32);
+  const std::int64_t chunk_steps = s->chunk_taps * s->row_steps();
   const std::int64_t share =
       CeilDiv<std::int64_t>(s->chunks, f.config.cluster_split_k);  // chunks of a block
   s->k_tile_chunks = std::clamp<std::int64_t>(steps_wanted / chunk_steps, 1, share);
@@ -92,15 +94,17 @@ std::int64_t LoadedChannels(const Problem& p, const ConvFacts& f) {
 KTiling ByTaps(const Problem& p, const ConvFacts& f) {
   KTiling s;
   const std::int64_t c = p.c / p.groups;
-  s.span = f.source.nhwc ? SpanOf(c) : 32;
+  s.element_bytes = f.element_bytes;
+  s.row_bytes = RowBytes(f, c * f.element_bytes);
   s.filter_bits = f.filter.bits;
   s.filter_rows = LoadedChannels(p, f);
   s.filter_tail = f.channels() - s.filter_rows;
-  s.chunks = CeilDiv(c, s.span) * p.r * p.s;
+  s.chunks = CeilDiv(c, s.channels()) * p.r * p.s;
   s.pitch_w = p.q();
   s.pitch_h = p.p();
   s.pixels = LoadedPositions(p, f, &s);
-  FitStages(f, f.config.threadblock.k / 32, &s);  // conv/kernel/kernels.hpp asserts that it fits
+  FitStages(f, f.config.threadblock.k * f.element_bytes / 32,
+            &s);  // conv/kernel/kernels.hpp asserts that it fits
   return s;
 }
 
@@ -120,22 +124,23 @@ bool ByPatch(const Problem& p, const ConvFacts& f, std::int64_t filter_rows, KTi
   s->filter_rows = filter_rows;
   s->filter_bits = f.filter.bits;
   s->filter_tail = f.channels() - LoadedChannels(p, f);
-  const std::int64_t widest = f.source.nhwc ? SpanOf(c) : 32;
-  for (s->span = widest; s->span >= 32; s->span /= 2) {
-    s->chunks = CeilDiv(c, s->span);
-    if (FitStages(f, f.config.threadblock.k / 32, s)) return true;
+  s->element_bytes = f.element_bytes;
+  for (s->row_bytes = RowBytes(f, c * f.element_bytes); s->row_bytes >= 32; s->row_bytes /= 2) {
+    s->chunks = CeilDiv(c, s->channels());
+    if (FitStages(f, f.config.threadblock.k * f.element_bytes / 32, s)) return true;
   }
   return false;
 }
 
 double TmaClocks(const Problem& p, const ConvFacts& f, const KTiling& s) {
-  return static_cast<double>(s.rows()) * RowClocks(s.span, f.source.nhwc, p.stride_w > 1, s.patch);
+  return static_cast<double>(s.rows()) *
+         RowClocks(s.row_bytes, f.source.nhwc, p.stride_w > 1, s.patch);
 }
 
 double ClocksOf(const Problem& p, const ConvFacts& f, const KTiling& s) {
   const gemm::TileShape& tile = f.config.threadblock;
   const auto steps = static_cast<double>(s.steps());
-  const auto bytes = static_cast<double>(s.rows() * s.span + s.filter_bytes());
+  const auto bytes = static_cast<double>(s.rows() * s.row_bytes + s.filter_bytes());
   const double products = steps * tile.m * tile.n / 128.0;  // 4096 a clock, 32 to a step
   const double feed = std::max(bytes / kFabricBytes, TmaClocks(p, f, s));
   const double round = (products + feed + kLatency) / static_cast<double>(s.stages);

@@ -9,14 +9,15 @@
 
 namespace weft::conv {
 
-// The composition of a k tile: k_tile_chunks chunks, each of `span` channels of one tap or of all
-// taps.
+// The composition of a k tile: k_tile_chunks chunks, each of some channels of one tap or of all
+// taps. A row of a chunk is the channels of one position, or of one output channel of the filter.
 struct KTiling {
   bool patch = false;
-  std::int64_t span = 32;        // channels of a chunk: 32, 64 or 128
-  std::int64_t chunk_taps = 1;   // taps of a chunk: 1, or all R * S
-  std::int64_t filter_rows = 0;  // rows of `span` values of the filter in a chunk
-  std::int64_t filter_bits = 8;  // bits of a value of the filter
+  std::int64_t row_bytes = 32;     // of a row of the source, also its swizzle: 32, 64 or 128
+  std::int64_t element_bytes = 0;  // TileFacts::element_bytes
+  std::int64_t chunk_taps = 1;     // taps of a chunk: 1, or all R * S
+  std::int64_t filter_rows = 0;    // rows of the filter in a chunk
+  std::int64_t filter_bits = 8;    // bits of a value of the filter
   // Rows behind those of a k tile that tensor cores read and TMA does not load, because the tile is
   // larger than the product.
   std::int64_t filter_tail = 0, source_tail = 0;
@@ -27,18 +28,20 @@ struct KTiling {
   std::int64_t pitch_w = 0, pitch_h = 0;    // positions of a row, and rows of an image
   std::int64_t stages = 0;
 
+  std::int64_t channels() const { return row_bytes / element_bytes; }  // of a chunk
+  std::int64_t row_steps() const { return row_bytes / 32; }  // of wgmma, each of 32 bytes of k
   std::int64_t copies() const { return copies_h * copies_w; }
   std::int64_t rows() const { return k_tile_chunks * copies() * pixels; }  // loaded for a k tile
-  std::int64_t copy_bytes() const { return pixels * span; }
+  std::int64_t copy_bytes() const { return pixels * row_bytes; }
   std::int64_t chunk_bytes() const { return copies() * copy_bytes(); }
-  std::int64_t steps() const { return k_tile_chunks * chunk_taps * (span / 32); }
+  std::int64_t steps() const { return k_tile_chunks * chunk_taps * row_steps(); }
   std::int64_t source_bytes() const {
-    return RoundUp(k_tile_chunks * chunk_bytes() + source_tail * span, 1024);
+    return RoundUp(k_tile_chunks * chunk_bytes() + source_tail * row_bytes, 1024);
   }
   std::int64_t filter_bytes() const {
     return (k_tile_chunks * filter_rows + filter_tail) * filter_row_bytes();
   }
-  std::int64_t filter_row_bytes() const { return span * filter_bits / 8; }
+  std::int64_t filter_row_bytes() const { return channels() * filter_bits / 8; }
   std::int64_t stage_bytes() const { return source_bytes() + RoundUp(filter_bytes(), 1024); }
 };
 

@@ -1,6 +1,7 @@
 #include "weft/conv/plan/packed_rows.hpp"
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/plan/k_tiling.hpp"
 #include "weft/conv/plan/wgmma_plan.hpp"
 
 namespace weft::conv {
@@ -39,12 +40,10 @@ absl::StatusOr<PackedRowsTaps> PackRows(const Problem& p, const ConvFacts& f) {
   return taps;
 }
 
-void PackedRowsTaps::FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span,
-                                std::int64_t chunks, std::int64_t k_tile_chunks,
+void PackedRowsTaps::FillFilter(const Problem& p, const ConvFacts& f, const KTiling& k_tiling,
                                 TmaPlan* plan) const {
   const FilterExtents e = p.filter();
-  const auto c = static_cast<std::uint64_t>(e.c),
-             k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter.interleave));
+  const auto k = static_cast<std::uint64_t>(RoundUp(e.k, f.filter.interleave));
   const auto r = static_cast<std::uint32_t>(e.r), s = static_cast<std::uint32_t>(e.s);
   const auto channels = static_cast<std::uint16_t>(f.channels());
   arch::TensorMapSpec& spec = plan->filter_spec;
@@ -56,26 +55,29 @@ void PackedRowsTaps::FillFilter(const Problem& p, const ConvFacts& f, std::int64
   spec.box[3] = static_cast<std::uint16_t>(s);
   spec.box[4] = 1;
   if (f.source.nhwc) {
-    spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = static_cast<std::uint32_t>(k);
+    const auto tap = static_cast<std::uint64_t>(e.c * f.element_bytes);  // bytes of its channels
+    spec.element_bytes = static_cast<std::uint8_t>(f.element_bytes);
+    spec.dim[0] = static_cast<std::uint32_t>(e.c), spec.dim[1] = static_cast<std::uint32_t>(k);
     spec.dim[4] = 1;  // a run multiplies it by the number of filters in the bank
-    spec.stride[0] = c * r * s, spec.stride[1] = c * s, spec.stride[2] = c;
+    spec.stride[0] = tap * r * s, spec.stride[1] = tap * s, spec.stride[2] = tap;
     spec.stride[3] = spec.stride[0] * k;
-    spec.box[0] = static_cast<std::uint16_t>(span), spec.box[1] = channels;
-    spec.swizzle = static_cast<arch::SwizzleSpan>(span);
-    b.span = Int32(span);
+    spec.box[0] = static_cast<std::uint16_t>(k_tiling.channels()), spec.box[1] = channels;
+    spec.swizzle = static_cast<arch::SwizzleSpan>(k_tiling.row_bytes);
+    b.chunk_step = Int32(k_tiling.channels());
   } else {
     // A line of 128 bytes has 32 input channels of four output channels.
     b.blocks = Int32(CeilDiv<std::int64_t>(e.c, 32));
+    spec.element_bytes = 1;
     spec.dim[0] = 128, spec.dim[1] = static_cast<std::uint32_t>(k / 4);
     spec.dim[4] = static_cast<std::uint32_t>(b.blocks);  // a run multiplies it, too
     spec.stride[0] = 128, spec.stride[2] = 32 * k;
     spec.stride[1] = spec.stride[2] * s, spec.stride[3] = spec.stride[1] * r;
     spec.box[0] = 128, spec.box[1] = channels / 4;
     spec.swizzle = arch::SwizzleSpan::k128;
-    b.span = 1;
+    b.chunk_step = 1;
   }
   b.taps = gemm::FastDivmod(Int32(shift));
-  b.copies = CopiesOfKTiles(chunks * shift, k_tile_chunks * shift);
+  b.copies = CopiesOfKTiles(k_tiling.chunks * shift, k_tiling.k_tile_chunks * shift);
   b.first_row = -Int32(shift);
   b.copy_bytes = Int32(spec.Bytes());
 }

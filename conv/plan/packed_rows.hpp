@@ -20,6 +20,7 @@
 
 namespace weft::conv {
 
+struct KTiling;
 struct TmaPlan;
 
 // How the filter of a convolution `p` is loaded and multiplied, for a tile of `channels` channels.
@@ -43,10 +44,9 @@ struct PackedRowsTaps {
     return static_cast<double>(p.r) / static_cast<double>(shift * rows);
   }
 
-  // Fills in plan->filter and plan->filter_spec. span: bytes of k of a chunk; chunks: of all k;
-  // k_tile_chunks: of a k tile.
-  void FillFilter(const Problem& p, const ConvFacts& f, std::int64_t span, std::int64_t chunks,
-                  std::int64_t k_tile_chunks, TmaPlan* plan) const;
+  // Fills in plan->filter and plan->filter_spec.
+  void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& k_tiling,
+                  TmaPlan* plan) const;
 };
 
 // The packed rows of a problem. InvalidArgument where a group has more output channels than a tile,

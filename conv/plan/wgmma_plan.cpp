@@ -22,17 +22,18 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   TensorMapSpec& spec = plan->source_spec;
   spec.kind = TensorMapSpec::Kind::kIm2col;
   spec.rank = 4;
+  spec.element_bytes = static_cast<std::uint8_t>(f.element_bytes);
   spec.pixels = static_cast<std::uint16_t>(s.pixels);
   const auto w = static_cast<std::uint32_t>(p.w), h = static_cast<std::uint32_t>(p.h);
   const auto n = static_cast<std::uint32_t>(p.n);
   int first;
   if (f.source.nhwc) {
-    const auto c = static_cast<std::uint64_t>(p.c);
-    spec.dim[0] = static_cast<std::uint32_t>(c);
+    const auto pixel = static_cast<std::uint64_t>(p.c * f.element_bytes);
+    spec.dim[0] = static_cast<std::uint32_t>(p.c);
     spec.dim[1] = w, spec.dim[2] = h, spec.dim[3] = n;
-    spec.stride[0] = c, spec.stride[1] = c * w, spec.stride[2] = c * w * h;
-    spec.channels = static_cast<std::uint16_t>(s.span);
-    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    spec.stride[0] = pixel, spec.stride[1] = pixel * w, spec.stride[2] = pixel * w * h;
+    spec.channels = static_cast<std::uint16_t>(s.channels());
+    spec.swizzle = static_cast<SwizzleSpan>(s.row_bytes);
     first = 1;
   } else {
     const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, 32));
@@ -78,7 +79,7 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   }
   a.copies = CopiesOfKTiles(s.chunks * s.copies(), s.k_tile_chunks * s.copies());
   a.copy_bytes = Int32(s.copy_bytes());
-  a.span = f.source.nhwc ? Int32(s.span) : 1;
+  a.chunk_step = f.source.nhwc ? Int32(s.channels()) : 1;
   a.group_channels =
       Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
 }
@@ -98,20 +99,22 @@ void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   b.taps = gemm::FastDivmod(s.patch ? 1 : Int32(p.r * p.s));
   b.k_tile_steps = Int32(s.steps());
   if (f.source.nhwc) {
-    const auto c = static_cast<std::uint64_t>(e.c);
-    spec.dim[0] = static_cast<std::uint32_t>(c), spec.dim[1] = k, spec.dim[2] = taps;
-    spec.stride[0] = c * taps, spec.stride[1] = c, spec.stride[2] = c * taps * k;
-    spec.box[0] = static_cast<std::uint16_t>(s.span), spec.box[1] = channels;
+    const auto tap = static_cast<std::uint64_t>(e.c * f.element_bytes);  // bytes of its channels
+    spec.element_bytes = static_cast<std::uint8_t>(f.element_bytes);
+    spec.dim[0] = static_cast<std::uint32_t>(e.c), spec.dim[1] = k, spec.dim[2] = taps;
+    spec.stride[0] = tap * taps, spec.stride[1] = tap, spec.stride[2] = tap * taps * k;
+    spec.box[0] = static_cast<std::uint16_t>(s.channels()), spec.box[1] = channels;
     spec.box[2] = static_cast<std::uint16_t>(s.chunk_taps);
-    spec.swizzle = static_cast<SwizzleSpan>(s.span);
+    spec.swizzle = static_cast<SwizzleSpan>(s.row_bytes);
     b.copies = CopiesOfKTiles(s.chunks, s.k_tile_chunks);
-    b.span = Int32(s.span);
+    b.chunk_step = Int32(s.channels());
   } else {
     // A line of 128 bytes has 32 input channels of four output channels, or of eight of int4. Int4
     // lines have no swizzle, since threads read them instead of wgmma.
     const bool int4 = f.filter.bits == 4;
     const std::uint32_t line = int4 ? 8 : 4;
     const auto units = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(e.c, 32)) * taps;
+    spec.element_bytes = 1;
     spec.dim[0] = 128, spec.dim[1] = k / line, spec.dim[2] = units;
     spec.stride[0] = 128, spec.stride[1] = std::uint64_t{128 / line} * k;
     spec.stride[2] = spec.stride[1] * units;
@@ -128,21 +131,21 @@ void FillFilter(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
 template <class RowOfTap>
 void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const RowOfTap& row_of_tap,
                WgmmaPlan* plan) {
-  const auto swizzle = f.source.nhwc ? static_cast<SwizzleSpan>(s.span) : SwizzleSpan::k32;
-  const auto row = static_cast<std::uint32_t>(s.span);
+  const auto swizzle = f.source.nhwc ? static_cast<SwizzleSpan>(s.row_bytes) : SwizzleSpan::k32;
+  const auto row = static_cast<std::uint32_t>(s.row_bytes);
   plan->a = plan->b =
       arch::WgmmaDescriptor(0, {.swizzle = swizzle, .leading = 16, .stride = 8 * row});
   plan->SpreadGroups(static_cast<std::uint32_t>(f.config.warp.m) * row / 16);
   const auto filter_row = static_cast<std::uint32_t>(s.filter_row_bytes());
   plan->b_block = 64 * filter_row / 16;
   if (f.filter.bits == 4) plan->b = 0;  // threads read it, so that it needs no descriptor
-  const std::int64_t chunk_steps = s.chunk_taps * (s.span / 32);
+  const std::int64_t chunk_steps = s.chunk_taps * s.row_steps();
   plan->steps = Int32(s.steps());
   plan->last_steps =
       Int32((s.chunks - (CeilDiv(s.chunks, s.k_tile_chunks) - 1) * s.k_tile_chunks) * chunk_steps);
   for (std::int64_t i = 0; i < s.steps(); ++i) {
-    const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / (s.span / 32);
-    const std::int64_t part = i % (s.span / 32);
+    const std::int64_t chunk = i / chunk_steps, tap = i % chunk_steps / s.row_steps();
+    const std::int64_t part = i % s.row_steps();
     std::int64_t shift = 0;
     if (s.patch) {
       const std::int64_t from = p.mode == Mode::kConvolution ? s.chunk_taps - 1 - tap : tap;
@@ -150,8 +153,8 @@ void FillSteps(const Problem& p, const ConvFacts& f, const KTiling& s, const Row
       const std::int64_t copy = h % p.stride_h * s.copies_w + w % p.stride_w;
       shift = copy * s.pixels + h / p.stride_h * s.pitch_w + w / p.stride_w;
     }
-    plan->step_a[i] =
-        static_cast<std::uint32_t>((chunk * s.chunk_bytes() + shift * s.span + part * 32) / 16);
+    plan->step_a[i] = static_cast<std::uint32_t>(
+        (chunk * s.chunk_bytes() + shift * s.row_bytes + part * 32) / 16);
     plan->step_b[i] = static_cast<std::uint32_t>(
         ((chunk * s.filter_rows + row_of_tap(tap)) * filter_row + part * 32) / 16);
   }
@@ -196,7 +199,7 @@ void FillClocks(const Problem& p, const ConvFacts& f, const KTiling& s, double t
   const auto pixels = static_cast<double>(s.pixels);
   const double rows = static_cast<double>(s.filter_rows * s.k_tile_chunks) / double(s.steps());
   if (f.source.nhwc) {
-    const double row = CopyClocks::Line(s.span);
+    const double row = CopyClocks::Line(s.row_bytes);
     plan->copy_clocks = pixels * row;
     plan->column_clocks = CopyClocks::Columns(rows, inside(k), row);
   } else {  // a filter's line has four output channels and is as long as four pixels of the source
@@ -235,7 +238,7 @@ absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f)
                      " need too much: two stages of a patch do not fit in shared memory"));
   }
   TmaPlan plan;
-  taps->FillFilter(p, f, k_tiling.span, k_tiling.chunks, k_tiling.k_tile_chunks, &plan);
+  taps->FillFilter(p, f, k_tiling, &plan);
   FillSteps(
       pairs, f, k_tiling, [&](std::int64_t tap) { return taps->RowOfTap(p, f.channels(), tap); },
       &plan.plan);

@@ -176,7 +176,9 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
     if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
     const RingPlan& ring = *plan.ring();
     const double steps = (ring.k_tiles - 1) * ring.plan.steps + ring.plan.last_steps;
-    if (absl::Status s = CountTiles(p, f, ring.rows, ring.k_tiles, 32.0 * steps, &plan); !s.ok()) {
+    if (absl::Status s =
+            CountTiles(p, f, ring.rows, ring.k_tiles, 32.0 / f.element_bytes * steps, &plan);
+        !s.ok()) {
       return s;
     }
   } else {

@@ -49,7 +49,9 @@ constexpr ConvFacts FactsOf() {
     facts.wgmma.gathers = Checked::kGathers;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
-  facts.element_bytes = sizeof(typename PolicyT::Element);
+  facts.element_bytes = Checked::kElementBytes;
+  // The configs' instructions count elements of one byte.
+  if (!Checked::kSimt && !Checked::kDepthwise) facts.config.instruction.k /= facts.element_bytes;
   facts.store.activations = Epilogue::kActivations;
   if constexpr (Epilogue::kHasResidual) {
     facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);

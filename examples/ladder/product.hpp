@@ -28,6 +28,7 @@ inline arch::TensorMapSpec Boxes(const Bytes& of, int rows) {
           .stride = {static_cast<std::uint64_t>(of.row_stride)},
           .dim = {static_cast<std::uint32_t>(of.cols), static_cast<std::uint32_t>(of.rows)},
           .rank = 2,
+          .element_bytes = 1,
           .swizzle = arch::SwizzleSpan::k128,
           .box = {128, static_cast<std::uint16_t>(rows)}};
 }

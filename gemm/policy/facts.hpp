@@ -43,7 +43,7 @@ struct TileFacts {
   int resident_blocks =
       0;  // persistent blocks of a multiprocessor, which take tile after tile; 0: one to a tile
   arch::Requires hardware;
-  int element_bytes = 1;         // bytes of an operand's element as it is multiplied
+  int element_bytes = 0;         // bytes of an operand's element as it is multiplied; no default
   bool is_complex = false;       // a product of two elements is four products of their parts
   bool searches_copies = false;  // threads compute the address of each copy of A, not of each row
   OperandFacts a, b;

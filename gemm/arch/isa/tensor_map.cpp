@@ -40,7 +40,7 @@ const char* ShapeFault(const TensorMapSpec& s) {
     return "tensor map: rank is 1 to 5, at least 3 for im2col and with interleave";
   }
   if (s.element_bytes != 1 && s.element_bytes != 2 && s.element_bytes != 4) {
-    return "tensor map: elements have 1, 2 or 4 bytes";
+    return "tensor map: elements have 1, 2 or 4 bytes, which element_bytes says";
   }
   if (s.interleave32 && (s.element_bytes != 1 || s.swizzle != SwizzleSpan::k32)) {
     return "tensor map: interleave is for bytes, with the swizzle of 32";

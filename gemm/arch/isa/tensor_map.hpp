@@ -44,7 +44,7 @@ struct TensorMapSpec {
   std::uint32_t dim[5] = {};     // extents; of dimension 0 in elements (pixels if interleaved)
   Kind kind = Kind::kTiled;
   std::uint8_t rank = 0;           // 1 to 5; interleave and im2col from 3
-  std::uint8_t element_bytes = 1;  // 1, 2 or 4
+  std::uint8_t element_bytes = 0;  // 1, 2 or 4; there is no default
   bool interleave32 = false;
   SwizzleSpan swizzle = SwizzleSpan::kNone;
   std::uint16_t box[5] = {};                // tiled: 1 to 256

@@ -37,6 +37,7 @@ TEST(TableProblems, ChannelsLieAroundEveryBlock) {
 // Of blocks of 64 channels that are read as two of 32: every filter meets every number of channels.
 TEST(TableProblems, EveryFilterMeetsEveryNumberOfChannels) {
   ConvFacts facts;
+  facts.element_bytes = 1;
   facts.config = gemm::MmaSm75Config({64, 32, 64}, {16, 32, 64});
   facts.source.interleave = 64, facts.output.interleave = 32, facts.output.channel_run = 32;
   facts.source.unit_bytes = facts.source.unit_channels = 32, facts.source.bits = 4;

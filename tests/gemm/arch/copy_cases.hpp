@@ -23,8 +23,10 @@ struct CopyCase {
   uint32_t source_offset = 0;
 };
 
-// Strides of a dense tensor: each dimension's is the one before times its extent.
+// Strides of a dense tensor: each dimension's is the one before times its extent. Its elements are bytes unless it
+// says otherwise.
 inline TensorMapSpec DenseSpec(TensorMapSpec spec) {
+  if (spec.element_bytes == 0) spec.element_bytes = 1;
   uint64_t stride = spec.interleave32 ? 32 : spec.element_bytes;
   for (int i = 0; i + 1 < spec.rank; ++i) {
     stride *= spec.dim[i];

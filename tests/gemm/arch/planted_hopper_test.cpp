@@ -40,6 +40,7 @@ Outcome RunRing(const CpuOptions& options) {
                          .stride = {32},
                          .dim = {32, static_cast<uint32_t>(kTiles * rows)},
                          .rank = 2,
+                         .element_bytes = 1,
                          .swizzle = SwizzleSpan::k32,
                          .box = {32, rows}});
   };

@@ -19,6 +19,7 @@ TensorMapSpec RowsOf(const void* base, int rows, int k, int box_rows) {
           .stride = {static_cast<uint64_t>(k)},
           .dim = {static_cast<uint32_t>(k), static_cast<uint32_t>(rows)},
           .rank = 2,
+          .element_bytes = 1,
           .swizzle = SwizzleSpan::k128,
           .box = {128, static_cast<uint16_t>(box_rows)}};
 }
