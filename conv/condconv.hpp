@@ -22,6 +22,8 @@
 #include "weft/conv/dispatch.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
+WEFT_EXTERN_ON_CPU(weft::conv::MixFilters);
+
 namespace weft::conv {
 
 // An immutable operator for one problem and number of experts. It is cheap to copy, safe to share

@@ -22,6 +22,8 @@
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
+WEFT_EXTERN_ON_CPU(weft::conv::AverageSums);
+
 namespace weft::conv {
 
 // An immutable operator. It is cheap to copy and safe to share between threads.

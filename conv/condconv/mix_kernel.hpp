@@ -20,7 +20,8 @@ namespace weft::conv {
 // The most experts of a conv::CondConv.
 inline constexpr int kMostExperts = 32;
 
-// Stands in the place of a policy for gemm::RunOnGpu and the like; compiled once for all operators.
+// Stands in the place of a policy for the back ends (gemm/launch/launch.hpp); compiled once for all
+// operators.
 struct MixFilters {};
 
 // What a MixKernel is launched with; conv/condconv/mix_plan.hpp makes it. Blocks enumerate (group

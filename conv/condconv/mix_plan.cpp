@@ -8,7 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/conv/problem/problem_checks.hpp"
+#include "weft/gemm/launch/launch.hpp"
 #include "weft/gemm/tile/tile.hpp"
+
+WEFT_INSTANTIATE_ON_CPU(weft::conv::MixFilters);
 
 namespace weft::conv {
 namespace {

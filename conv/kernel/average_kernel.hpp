@@ -12,7 +12,8 @@
 
 namespace weft::conv {
 
-// Stands in the place of a policy for the back ends (gemm/launch/launch.hpp); compiled once for all operators.
+// Stands in the place of a policy for the back ends (gemm/launch/launch.hpp); compiled once for all
+// operators.
 struct AverageSums {};
 
 // What an AverageKernel is launched with. A thread makes one output.

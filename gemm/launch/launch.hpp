@@ -141,6 +141,18 @@ absl::Status RunOnCpuInCu() {
 }
 #endif
 
+// Kernels that one .cpp compiles for the CPU, as one .cu does for the GPU: WEFT_EXTERN_ON_CPU(P)
+// behind a policy's declaration keeps every other file from compiling them once more, and one file
+// has WEFT_INSTANTIATE_ON_CPU(P). A policy that has neither is compiled where it runs.
+#if defined(WEFT_CPU_BACKEND)
+#define WEFT_EXTERN_ON_CPU(...) extern WEFT_INSTANTIATE_ON_CPU(__VA_ARGS__)
+#define WEFT_INSTANTIATE_ON_CPU(...)                              \
+  template absl::Status weft::gemm::CpuBackEnd::Run<__VA_ARGS__>( \
+      const char*, const weft::gemm::TileFacts&, const weft::gemm::Launch&) const
+#else
+#define WEFT_EXTERN_ON_CPU(...) static_assert(true)
+#endif
+
 // Copies the epilogue's and the output's part of an operator's Arguments, except for the output's
 // scale, to a kernel's parameters or to another operator's Arguments.
 template <class Arguments, class Dst, class To>
