@@ -1,5 +1,5 @@
 // RS products of wgmma_sm90: the instruction takes its operand A, the columns of the product
-// (wgmma_sm90.hpp), from registers, because in shared memory they are narrower than what is
+// (wgmma_rs.hpp), from registers, because in shared memory they are narrower than what is
 // multiplied. Each class here says how a lane makes its fragment, four words, of 64 columns for one
 // step of k.
 //
