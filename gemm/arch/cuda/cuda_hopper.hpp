@@ -1,5 +1,5 @@
-// What is new in sm_90, as PTX: mbarriers, TMA, warpgroup products, proxies,
-// dependent launch; clusters are in cuda_cluster.hpp. Base of Thread.
+// What is new in sm_90, as PTX: mbarriers, warpgroup products, proxies, dependent launch; TMA is in
+// cuda_tma.hpp, clusters are in cuda_cluster.hpp. Base of Thread.
 //
 // Operations of sm_90a (wgmma, setmaxnreg) need a kernel whose kRequires is {.min = 90, .exact =
 // true}; the others .min = 90. Shared memory is named by 32-bit addresses (Thread::SharedAddress).
@@ -12,14 +12,14 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/cuda/cuda_cluster.hpp"
+#include "weft/gemm/arch/cuda/cuda_tma.hpp"
 #include "weft/gemm/arch/cuda/cuda_wgmma.hpp"
 #include "weft/gemm/arch/isa/backend.hpp"
-#include "weft/gemm/arch/isa/tensor_map.hpp"
 
 namespace weft::arch {
 inline namespace WEFT_BACKEND {
 
-struct HopperThread : ClusterThread {
+struct HopperThread : ClusterThread, TmaThread {
   // --- mbarriers: 8 bytes of shared memory, aligned to 8 -----------------------------------------
   //
   // A phase ends when `count` arrivals have been made and all bytes that they announced have come;
@@ -76,135 +76,6 @@ struct HopperThread : ClusterThread {
   // Arrives when the thread's CpAsyncs so far have landed.
   WEFT_DEVICE static void CpAsyncMbarArrive(uint32_t bar) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
-  }
-
-  // --- TMA: by one thread; the bytes have come when the mbarrier's phase has ended
-  // --------
-
-  // `bytes` and both addresses are multiples of 16.
-  WEFT_DEVICE static void BulkLoad(uint32_t dst, const void* src, uint32_t bytes, uint32_t bar) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-        "[%3];" ::"r"(dst),
-        "l"(src), "r"(bytes), "r"(bar)
-        : "memory");
-  }
-
-  // From the block's shared memory at `src` to the cluster's (MapToRank) at `dst`, with a barrier
-  // of the block that receives. The sender's bytes were fenced by FenceProxyAsync, and it does not
-  // return before they have come.
-  WEFT_DEVICE static void BulkCopyRemote(uint32_t dst, uint32_t src, uint32_t bytes, uint32_t bar) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-        "[%3];" ::"r"(dst),
-        "r"(src), "r"(bytes), "r"(bar)
-        : "memory");
-  }
-
-  // The box at `coord` (dimension 0 first), TensorMapSpec::Bytes() of it, to dst, a multiple of
-  // 128. Without interleave, coord[0] is a multiple of 16 bytes.
-  template <int kRank>
-  WEFT_DEVICE static void TmaLoad(uint32_t dst, const TensorMap& map, uint32_t bar,
-                                  const int32_t (&coord)[kRank]) {
-    static_assert(kRank >= 1 && kRank <= 5);
-    if constexpr (kRank == 1) {
-      asm volatile(
-          "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-          "[%1, {%3}], [%2];" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0])
-          : "memory");
-    } else if constexpr (kRank == 2) {
-      asm volatile(
-          "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-          "[%1, {%3, %4}], [%2];" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1])
-          : "memory");
-    } else if constexpr (kRank == 3) {
-      asm volatile(
-          "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-          "[%1, {%3, %4, %5}], [%2];" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2])
-          : "memory");
-    } else if constexpr (kRank == 4) {
-      asm volatile(
-          "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-          "[%1, {%3, %4, %5, %6}], [%2];" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3])
-          : "memory");
-    } else {
-      asm volatile(
-          "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-          "[%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
-          "r"(coord[4])
-          : "memory");
-    }
-  }
-
-  // The im2col traversal from `coord`, read at `offset` (per spatial dimension, W first).
-  template <int kRank>
-  WEFT_DEVICE static void TmaLoadIm2col(uint32_t dst, const TensorMap& map, uint32_t bar,
-                                        const int32_t (&coord)[kRank],
-                                        const uint16_t (&offset)[kRank - 2]) {
-    static_assert(kRank >= 3 && kRank <= 5);
-    if constexpr (kRank == 3) {
-      asm volatile(
-          "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-          "[%0], [%1, {%3, %4, %5}], [%2], {%6};" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "h"(offset[0])
-          : "memory");
-    } else if constexpr (kRank == 4) {
-      asm volatile(
-          "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-          "[%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
-          "h"(offset[0]), "h"(offset[1])
-          : "memory");
-    } else {
-      asm volatile(
-          "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-          "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(dst),
-          "l"(&map), "r"(bar), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]),
-          "r"(coord[4]), "h"(offset[0]), "h"(offset[1]), "h"(offset[2])
-          : "memory");
-    }
-  }
-
-  // Asks the L2 for what TmaLoad and TmaLoadIm2col would load. Reads nothing: an earlier kernel may
-  // still be writing there.
-  template <int kRank>
-  WEFT_DEVICE static void TmaPrefetch(const TensorMap& map, const int32_t (&coord)[kRank]) {
-    static_assert(kRank == 2 || kRank == 3);
-    if constexpr (kRank == 2) {
-      asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
-                   "r"(coord[0]), "r"(coord[1])
-                   : "memory");
-    } else {
-      asm volatile(
-          "cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(&map),
-          "r"(coord[0]), "r"(coord[1]), "r"(coord[2])
-          : "memory");
-    }
-  }
-  WEFT_DEVICE static void TmaPrefetchIm2col(const TensorMap& map, const int32_t (&coord)[4],
-                                            const uint16_t (&offset)[2]) {
-    asm volatile(
-        "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%0, {%1, %2, %3, %4}], {%5, %6};" ::"l"(
-            &map),
-        "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3]), "h"(offset[0]), "h"(offset[1])
-        : "memory");
-  }
-
-  // So that the first copy need not wait for the map itself.
-  WEFT_DEVICE static void PrefetchTensorMap(const TensorMap& map) {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-  }
-
-  // By a thread that is about to use a map in global memory, written before the kernel began, where it has
-  // not fenced the same one already: TMA then sees what memory holds, not what it once read
-  // at the address.
-  WEFT_DEVICE static void FenceTensorMap(const TensorMap& map) {
-    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(&map) : "memory");
   }
 
   // --- Proxies -----------------------------------------------------------------------------------
@@ -314,15 +185,7 @@ struct HopperThread : ClusterThread {
   template <class Value, int kCount>
   WEFT_DEVICE static void KeepInPlace(Value (&d)[kCount]) {
     WEFT_UNROLL
-    for (int i = 0; i < kCount; ++i) {
-      if constexpr (std::is_const_v<Value>) {
-        asm volatile("" ::"r"(d[i]) : "memory");
-      } else if constexpr (std::is_same_v<Value, float>) {
-        asm volatile("" : "+f"(d[i])::"memory");
-      } else {
-        asm volatile("" : "+r"(d[i])::"memory");
-      }
-    }
+    for (int i = 0; i < kCount; ++i) KeepRegister(d[i]);
   }
 
   // The registers of each thread of the warpgroup become more (when others have given some up) or
@@ -341,38 +204,12 @@ struct HopperThread : ClusterThread {
   // Lane 8i + j gives the address of row j of matrix i; kMatrices = 1, 2 or 4.
   template <int kMatrices>
   WEFT_DEVICE static void StMatrix(uint32_t addr, const uint32_t (&r)[kMatrices]) {
-    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
-    if constexpr (kMatrices == 1) {
-      asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(addr), "r"(r[0])
-                   : "memory");
-    } else if constexpr (kMatrices == 2) {
-      asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(addr),
-                   "r"(r[0]), "r"(r[1])
-                   : "memory");
-    } else {
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
-                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                   : "memory");
-    }
+    Store(addr, r);
   }
   // Of transposed matrices: r[i] are two b16 of one column.
   template <int kMatrices>
   WEFT_DEVICE static void StMatrixTrans(uint32_t addr, const uint32_t (&r)[kMatrices]) {
-    static_assert(kMatrices == 1 || kMatrices == 2 || kMatrices == 4);
-    if constexpr (kMatrices == 1) {
-      asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(addr),
-                   "r"(r[0])
-                   : "memory");
-    } else if constexpr (kMatrices == 2) {
-      asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(addr),
-                   "r"(r[0]), "r"(r[1])
-                   : "memory");
-    } else {
-      asm volatile(
-          "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
-          "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-          : "memory");
-    }
+    StoreTrans(addr, r);
   }
 
   // --- One lane for all
@@ -400,6 +237,43 @@ struct HopperThread : ClusterThread {
   WEFT_DEVICE static void LetLaterGridsStart() {
     NV_IF_TARGET(NV_PROVIDES_SM_90,
                  (asm volatile("griddepcontrol.launch_dependents;" :: : "memory");))
+  }
+
+ private:
+  WEFT_DEVICE static void KeepRegister(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+  WEFT_DEVICE static void KeepRegister(int32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
+  WEFT_DEVICE static void KeepRegister(uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
+  WEFT_DEVICE static void KeepRegister(const uint32_t& x) { asm volatile("" ::"r"(x) : "memory"); }
+
+  WEFT_DEVICE static void Store(uint32_t addr, const uint32_t (&r)[1]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(addr), "r"(r[0])
+                 : "memory");
+  }
+  WEFT_DEVICE static void Store(uint32_t addr, const uint32_t (&r)[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(addr), "r"(r[0]),
+                 "r"(r[1])
+                 : "memory");
+  }
+  WEFT_DEVICE static void Store(uint32_t addr, const uint32_t (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+  }
+
+  WEFT_DEVICE static void StoreTrans(uint32_t addr, const uint32_t (&r)[1]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(addr), "r"(r[0])
+                 : "memory");
+  }
+  WEFT_DEVICE static void StoreTrans(uint32_t addr, const uint32_t (&r)[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(addr),
+                 "r"(r[0]), "r"(r[1])
+                 : "memory");
+  }
+  WEFT_DEVICE static void StoreTrans(uint32_t addr, const uint32_t (&r)[4]) {
+    asm volatile(
+        "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(addr),
+        "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+        : "memory");
   }
 };
 
