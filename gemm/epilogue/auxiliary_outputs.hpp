@@ -8,22 +8,12 @@
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/channel_range.hpp"
+#include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/policy/output_params.hpp"
 #include "weft/gemm/tile/tile.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
-
-// Where pixel pq begins in its image, in elements. The pixel stride of a tensor format is at most
-// the number of channels and so fits 32 bits, which makes this one multiplication.
-template <class Layout>
-WEFT_DEVICE std::int64_t PixelOffset(const TensorExtents& e, std::int32_t pq) {
-  if constexpr (TensorFormat<Layout>) {
-    return static_cast<std::int64_t>(pq) * static_cast<std::int32_t>(Layout::PixelStride(e));
-  } else {
-    return pq * Layout::PixelStride(e);
-  }
-}
 
 // The template arguments are those of EpilogueMath; `c` in the functions is its Channels.
 template <class PolicyT, class Output, int kChannels>

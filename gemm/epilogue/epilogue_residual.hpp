@@ -8,8 +8,8 @@
 
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/epilogue/auxiliary_outputs.hpp"
 #include "weft/gemm/epilogue/epilogue_loads.hpp"
+#include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/policy/output_params.hpp"
 
 namespace weft::gemm {

@@ -11,6 +11,7 @@
 
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/epilogue/image_sums.hpp"
+#include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/tile/accumulators.hpp"
 #include "weft/gemm/tile/tile.hpp"
 #include "weft/gemm/tile/traits.hpp"
@@ -70,14 +71,14 @@ class DirectStore : public EpilogueTraits {
     }
     const std::int64_t image = Dst::ImageStride(p.extents);
     const std::int64_t block = Dst::ChannelOffset(p.extents, kRunsApart);
-    [[maybe_unused]] Sums sums;
+    Sums sums;
     typename Math::Range ranges[Map::kGroups];
     WEFT_UNROLL
     for (auto& range : ranges) range.Clear();
     WEFT_UNROLL
     for (int i = 0; i < Map::kPixels; ++i) {
       const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::Pixel(t, i));
-      if constexpr (Epilogue::kHasSums) sums.image[i] = pixel.inside ? pixel.n : -1;
+      sums.Begin(i, pixel.inside ? pixel.n : -1);
       const std::int64_t first = pixel.n * image + PixelOffset<Dst>(p.extents, pixel.pq);
       Element* const to = Epilogue::kWritesOutput ? p.dst + first / kStored : nullptr;
       const auto terms = Math::TermsOf(t, p, tile, pixel);
@@ -93,7 +94,7 @@ class DirectStore : public EpilogueTraits {
             t, p, pixel, at, wanted, channels[g], terms,
             [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value, ranges[g]);
         Keep(parts[g], outputs);
-        if constexpr (Epilogue::kHasSums) sums.Take(i, g, outputs.value);
+        sums.Take(i, g, outputs.value);
         if constexpr (kPaired) Pair(outputs);
         if constexpr (Epilogue::kWritesOutput) {
           WEFT_UNROLL
@@ -114,11 +115,9 @@ class DirectStore : public EpilogueTraits {
         }
       }
     }
-    if constexpr (Epilogue::kHasSums) sums.AddUp(t, p, first_k, end);
-    if constexpr (Epilogue::kHasRange) {
-      WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
-                                      [&](int g) { return first_k + Map::Channel(t, g); });
-    }
+    sums.AddUp(t, p, first_k, end);
+    WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
+                                    [&](int g) { return first_k + Map::Channel(t, g); });
   }
 
  private:

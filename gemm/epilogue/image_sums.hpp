@@ -62,6 +62,8 @@ struct FragmentSums {
   std::int32_t image[Map::kPixels];  // each pixel's image; negative: the pixel is outside
   std::uint32_t word[Map::kPixels][Map::kGroups][kWords] = {};
 
+  // Begin says which image pixel i belongs to; Take keeps its outputs of group g.
+  WEFT_DEVICE void Begin(int i, std::int32_t of_image) { image[i] = of_image; }
   WEFT_DEVICE void Take(int i, int g, const Element (&outputs)[kChannels]) {
     memcpy(word[i][g], outputs, kChannels);
   }
@@ -101,7 +103,13 @@ struct FragmentSums {
 };
 
 // Takes the place of FragmentSums in an epilogue without image sums.
-struct NoSums {};
+struct NoSums {
+  WEFT_DEVICE void Begin(int, std::int32_t) {}
+  template <class Element, int kChannels>
+  WEFT_DEVICE void Take(int, int, const Element (&)[kChannels]) {}
+  template <class Output>
+  WEFT_DEVICE void AddUp(arch::Thread, const Output&, std::int32_t, std::int32_t) const {}
+};
 
 // The image sums of a StagedStore: a warp adds up one chunk of 16 channels, one byte each, over
 // kRows pixels in shared memory. Pixel `row` belongs to image[row], negative if it is outside, and

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_values.hpp"
 

@@ -7,6 +7,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/staged/staged_chunk.hpp"
+#include "weft/gemm/staged/staged_pixels.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
