@@ -14,8 +14,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/hopper/ping_pong_order.hpp"
 #include "weft/gemm/tile/tile.hpp"
 #include "weft/gemm/tile/traits.hpp"
 
@@ -128,14 +130,9 @@ struct MbarRing : PipelineTraits {
 
   // Consumer warps that multiply a tile: all, or with config.ping_pong those of one group.
   static constexpr int kTileWarps = Mma::kThreads / 32 / Mma::kConsumerGroups;
+  using Order = std::conditional_t<(Mma::kConsumerGroups > 1), PingPongOrder<kTileWarps>, NoOrder>;
   // The ping-pong group of a consumer thread: 0 or 1.
-  WEFT_DEVICE static int ConsumerGroupOf(arch::Thread t) {
-    if constexpr (Mma::kConsumerGroups == 1) {
-      return 0;
-    } else {
-      return t.WarpUniform(t.warp()) / kTileWarps;
-    }
-  }
+  WEFT_DEVICE static int ConsumerGroupOf(arch::Thread t) { return Order::GroupOf(t); }
 
   // A thread's position in the ring: the stage, and the parity of its phase.
   struct State {
@@ -149,16 +146,6 @@ struct MbarRing : PipelineTraits {
     }
   };
 
-  // With config.ping_pong, the groups multiply in the order of their tiles: a group calls
-  // WaitForOrder before a tile's products and SignalOrder when it has started the last of them. The
-  // parity of a `full` barrier tells only two phases apart, so a group must not wait for its tile's
-  // k tiles before those of the previous tile, the other group's, have landed.
-  WEFT_DEVICE static void WaitForOrder(arch::Thread t, Stages& shared, const State& state) {
-    if constexpr (Mma::kConsumerGroups > 1) {
-      const int set = ConsumerGroupOf(t);
-      t.MbarWait(t.SharedAddress(&shared.order[set]), state.tile ^ (set == 0 ? 1 : 0));
-    }
-  }
   // Steps over the k tiles of a tile that the other ping-pong group multiplies.
   WEFT_DEVICE static void SkipTile(arch::Thread t, Stages& shared, const Params& p, int k_tiles,
                                    [[maybe_unused]] bool transforms, State& state) {
@@ -169,14 +156,6 @@ struct MbarRing : PipelineTraits {
         if (transforms) t.MbarPassed(t.SharedAddress(&shared.changed[state.slot]));
       }
       state.Next(p.stages);
-    }
-  }
-  WEFT_DEVICE static void SignalOrder(arch::Thread t, Stages& shared, State& state) {
-    if constexpr (Mma::kConsumerGroups > 1) {
-      const int set = ConsumerGroupOf(t);
-      t.SyncWarp();
-      if (t.ElectOne()) t.MbarArrive(t.SharedAddress(&shared.order[1 - set]));
-      state.tile ^= 1;
     }
   }
 
@@ -194,9 +173,7 @@ struct MbarRing : PipelineTraits {
       if (t.ElectOne()) {
         t.MbarInit(t.SharedAddress(&shared.full[i]), arrivals);
         t.MbarInit(t.SharedAddress(&shared.empty[i]), kTileWarps);
-        if constexpr (Mma::kConsumerGroups > 1) {
-          if (i < Mma::kConsumerGroups) t.MbarInit(t.SharedAddress(&shared.order[i]), kTileWarps);
-        }
+        Order::Begin(t, shared.order, i);
         if constexpr (Mma::kTransforms || Mma::kResident) {
           t.MbarInit(t.SharedAddress(&shared.changed[i]), Mma::kTransformWarps);
         }
@@ -220,7 +197,7 @@ struct MbarRing : PipelineTraits {
   template <LoadedByTma OperandA>
   WEFT_DEVICE static void Prefetch(arch::Thread t, const Params& p, int producer, OperandA& a,
                                    const KTileRange& k_tiles) {
-    if constexpr (Mma::kClusterSplit > 1) a.Seek(k_tiles.begin);
+    SeekFirst(a, k_tiles);
     const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
     const int end =
         k_tiles.begin + p.prefetch < k_tiles.end ? k_tiles.begin + p.prefetch : k_tiles.end;
@@ -237,7 +214,8 @@ struct MbarRing : PipelineTraits {
                                   OperandA& a, OperandB& b, const KTileRange& k_tiles, int early,
                                   State& state) {
     if constexpr (kRowThreads == 0) {
-      if constexpr (Mma::kClusterSplit > 1) a.Seek(k_tiles.begin), b.Seek(k_tiles.begin);
+      SeekFirst(a, k_tiles);
+      SeekFirst(b, k_tiles);
       if (early >= 0) t.WaitForEarlierGrids();
       WEFT_NO_UNROLL
       for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
@@ -248,7 +226,7 @@ struct MbarRing : PipelineTraits {
         state.Next(p.stages);
       }
     } else if (producer == 0) {
-      if constexpr (Mma::kClusterSplit > 1) b.Seek(k_tiles.begin);
+      SeekFirst(b, k_tiles);
       const bool loads = early >= 0 || !p.b_stays;
       WEFT_NO_UNROLL
       for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
@@ -263,7 +241,7 @@ struct MbarRing : PipelineTraits {
         state.Next(p.stages);
       }
     } else {
-      if constexpr (Mma::kClusterSplit > 1) a.Seek(k_tiles.begin);
+      SeekFirst(a, k_tiles);
       if (early >= 0) t.WaitForEarlierGrids();
       const CopyShare share = {(producer - 1) * p.thread_copies, producer * p.thread_copies};
       WEFT_NO_UNROLL
@@ -314,7 +292,7 @@ struct MbarRing : PipelineTraits {
                                   typename Mma::Accumulators& acc, State& state,
                                   [[maybe_unused]] bool transforms, const Meanwhile& meanwhile) {
     int previous = -1;  // the stage whose products may be in flight
-    WaitForOrder(t, shared, state);
+    Order::Wait(t, shared.order, state.tile);
     WEFT_NO_UNROLL
     for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
       const std::uint32_t stage = Stage(t, shared, p, state.slot);
@@ -330,7 +308,7 @@ struct MbarRing : PipelineTraits {
       previous = state.slot;
       state.Next(p.stages);
     }
-    SignalOrder(t, shared, state);
+    Order::Signal(t, shared.order, state.tile);
     meanwhile();
     t.template WgmmaWait<0>();
     Mma::Keep(t, acc);
@@ -349,6 +327,11 @@ struct MbarRing : PipelineTraits {
   WEFT_DEVICE static void End(arch::Thread, Stages&, const Params&, State&) {}
 
  protected:
+  // An operand begins at k tile 0, unless its block's range of k tiles begins elsewhere.
+  template <class OperandT>
+  WEFT_DEVICE static void SeekFirst(OperandT& operand, const KTileRange& k_tiles) {
+    if constexpr (Mma::kClusterSplit > 1) operand.Seek(k_tiles.begin);
+  }
   // Waits until consumers have freed the stage; returns the address of its `full` barrier.
   WEFT_DEVICE static std::uint32_t Free(arch::Thread t, Stages& shared, const State& state) {
     t.MbarWait(t.SharedAddress(&shared.empty[state.slot]), state.parity ^ 1);
