@@ -47,6 +47,9 @@ class DepthwiseFilterZeros {
  public:
   template <class Output>
   WEFT_DEVICE DepthwiseFilterZeros(arch::Thread, const Output&, std::int32_t) {}
+  WEFT_DEVICE void Begin(std::int32_t (*)[4]) const {}
+  WEFT_DEVICE void End(std::int32_t (*)[4]) const {}
+  WEFT_DEVICE void See(arch::Thread, int, int, std::uint32_t, std::uint32_t) {}
 };
 
 template <class PolicyT>

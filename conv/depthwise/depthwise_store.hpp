@@ -55,9 +55,7 @@ class DepthwiseStore {
         if (j < channels_.count) t.AddGlobal(to + j, sums_[j]);
       }
     }
-    if constexpr (Epilogue::kHasRange) {
-      gemm::WriteRanges<0>(t, p_, range_, p_.k, [&](int) { return channels_.k; });
-    }
+    gemm::WriteRanges<0>(t, p_, range_, p_.k, [&](int) { return channels_.k; });
   }
 
   // Converts and writes row i of the thread's outputs. The zero channels that fill the

@@ -14,35 +14,20 @@
 // of 4, all of them lie in one word of the source whatever K / C is.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "weft/conv/depthwise/depthwise_any_window.hpp"
 #include "weft/conv/depthwise/depthwise_filter_zeros.hpp"
 #include "weft/conv/depthwise/depthwise_params.hpp"
+#include "weft/conv/depthwise/depthwise_place.hpp"
+#include "weft/conv/depthwise/small_sum.hpp"
 #include "weft/conv/policy/policy.hpp"
-#include "weft/epilogues/numerics.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/operand/operand.hpp"
 #include "weft/gemm/tile/tile.hpp"
 
 namespace weft::conv {
-
-// A sum of fewer than 256 products of two int8 values, kept as the bits of the float 1.5 * 2^23
-// plus the sum. Floats there are one apart, so one subtraction converts the sum to float, exactly.
-// Before sm_90 a conversion runs at a quarter of an addition's rate or less.
-struct SmallSum {
-  static constexpr float kMagic = 12582912.0f;
-  static constexpr int kMostProducts = 255;  // 2^22 / 2^14, the largest product
-  std::int32_t bits = 0;
-
-  static constexpr std::int32_t Zero() { return std::bit_cast<std::int32_t>(kMagic); }
-  explicit constexpr operator float() const {
-    return epilogues::Add(std::bit_cast<float>(bits), -kMagic);
-  }
-};
-
 inline namespace WEFT_BACKEND {
 
 // Whether a block is one of the first that a GPU starts, as far as a kernel can tell.
@@ -51,61 +36,14 @@ constexpr bool StartsAtOnce(int block, int blocks_per_sm) {
   return block < kMultiprocessors * blocks_per_sm;
 }
 
-// Which channels of the source a thread's four output channels see.
-class DepthwisePlace {
- public:
-  WEFT_DEVICE DepthwisePlace(const DepthwiseIteratorParams& p, const DepthwiseTile& tile)
-      : word_(tile.k / 4), raw_{0, 1, 2, 3}, pair_{0x5140, 0x7362} {
-    if (p.multiplier.divisor() == 1) return;  // nothing to divide
-    std::int32_t first = 0;
-    word_ = p.multiplier.Divmod(word_, first);
-    WEFT_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      raw_[j] = static_cast<std::uint32_t>(p.multiplier.Divide(4 * first + j));
-    }
-    // Bytes 0 to 3 of BytePermute's operands are the first pixel's, 4 to 7 the second's.
-    WEFT_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      pair_[half] = raw_[2 * half] * 0x11 + raw_[2 * half + 1] * 0x1100 + 0x4040;
-    }
-  }
-
-  // The address in image n of the source's word of 4 channels.
-  template <class Src>
-  WEFT_DEVICE std::uintptr_t Address(const DepthwiseIteratorParams& p, std::int32_t n) const {
-    std::int64_t offset = n * p.image_bytes;
-    if constexpr (Src::kChannelRun == 0) {  // all channels of a pixel are side by side
-      offset += 4 * word_;
-    } else {
-      static_assert(Src::kChannelRun % 4 == 0);
-      constexpr int kWords = Src::kChannelRun / 4;  // words of a pixel side by side
-      offset += word_ / kWords * p.block_bytes + word_ % kWords * 4;
-    }
-    return reinterpret_cast<std::uintptr_t>(p.src) + static_cast<std::uintptr_t>(offset);
-  }
-  // Selectors of BytePermute that make a pair of two pixels: half 0 of channels 0 and 1, half 1 of
-  // channels 2 and 3.
-  WEFT_DEVICE std::uint32_t pair(int half) const { return pair_[half]; }
-  // The byte of a pixel that channel j sees.
-  WEFT_DEVICE std::uint32_t raw(int j) const { return raw_[j]; }
-
- private:
-  std::int32_t word_;
-  std::uint32_t raw_[4], pair_[2];
-};
-
-// Four taps of a filter row for each of 4 channels.
-using FilterWords = gemm::Piece<16>;
-
 // The kernel's work for filters of kDepthwiseShapes[kShape]. PolicyT: a conv::Policy with a
 // DepthwiseConfig.
 template <class PolicyT, int kShape>
-class DepthwiseWindow {
+class DepthwiseShapeWindow {
   static constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
   static constexpr int kR = kOf.r, kS = kOf.s, kStride = kOf.stride;
   static constexpr int kColumns = DepthwiseConfig::kColumns;
   using Src = typename PolicyT::SrcLayout;
-  static constexpr bool kFilterZeros = PolicyT::Epilogue::kFilterZeroPoint;
 
  public:
   static constexpr int kRows = kOf.Rows(PolicyT::config.rows);
@@ -138,17 +76,15 @@ class DepthwiseWindow {
       if constexpr (h + kAhead < kInRows) start(h + kAhead);
       std::uint32_t word[kStarts][4];
       MakeWords(t, place, pixels[h], word);
-      if constexpr (kFilterZeros) {
-        constexpr int kRow = h / kStride;
-        if constexpr (h % kStride == 0 && kRow < kRows) zeros.Begin(acc + kRow * kColumns);
-        SumRow(t, word, zeros);
-      }
+      constexpr int kRow = h / kStride;
+      if constexpr (h % kStride == 0 && kRow < kRows) zeros.Begin(acc + kRow * kColumns);
+      SumRow(t, word, zeros);
       WEFT_UNROLL
       for (int i = 0; i < kRows; ++i) {
         const int r = h - i * kStride;
         if (r >= 0 && r < kR) MultiplyRow(t, word, filter[r], acc + i * kColumns);
         if (r == kR - 1) {
-          if constexpr (kFilterZeros) zeros.End(acc + i * kColumns);
+          zeros.End(acc + i * kColumns);
           finish(i);
         }
       }
@@ -347,75 +283,10 @@ class DepthwiseWindow {
   }
 };
 
-// The same for any filter, stride and dilation: the four pixels of each dp4a are loaded one by one,
-// whatever the distance between them.
-template <class PolicyT>
-class DepthwiseWindow<PolicyT, 0> {
-  static constexpr int kColumns = DepthwiseConfig::kColumns;
-  using Src = typename PolicyT::SrcLayout;
-
- public:
-  static constexpr int kRows = 1;
-  static constexpr bool kSmall = false;
-  using Accumulators = std::int32_t[kColumns][4];
-
-  template <class Finish>
-  WEFT_DEVICE static void Multiply(arch::Thread t, const DepthwiseIteratorParams& p,
-                                   const DepthwiseTile& tile, bool channels_inside,
-                                   DepthwiseFilterZeros<PolicyT>& zeros, Accumulators& acc,
-                                   const Finish& finish) {
-    const DepthwisePlace place(p, tile);
-    const int tap_words = gemm::CeilDiv(p.s, 4);
-    const auto* filter = static_cast<const FilterWords*>(p.filter) +
-                         static_cast<std::int64_t>(tile.k / 4) * p.r * tap_words;
-    const auto image = place.template Address<Src>(p, tile.n);
-    const std::int32_t top = tile.p * p.stride_h + p.base_h;
-    WEFT_NO_UNROLL
-    for (int r = 0; r < p.r; ++r) {
-      const std::int32_t h = top + r * p.step_h;
-      const bool row_inside = channels_inside && h >= 0 && h < p.h;
-      const auto row = image + static_cast<std::uintptr_t>(h * p.row_bytes);
-      WEFT_NO_UNROLL
-      for (int tap = 0; tap < p.s; tap += 4) {
-        const FilterWords words = LoadDepthwise<PolicyT>(t, filter++, channels_inside);
-        WEFT_UNROLL
-        for (int j = 0; j < kColumns; ++j) {
-          // The offset of a column past the output's last might not fit in 32 bits.
-          const bool wanted = row_inside && tile.q + j < p.q;
-          const std::int32_t left = wanted ? (tile.q + j) * p.stride_w + p.base_w : 0;
-          std::uint32_t pixels[4];
-          WEFT_UNROLL
-          for (int e = 0; e < 4; ++e) {
-            const bool is_tap = wanted && tap + e < p.s;
-            const std::int32_t w = left + (is_tap ? (tap + e) * p.step_w : 0);
-            const auto at =
-                row + static_cast<std::uintptr_t>(static_cast<std::int64_t>(w) * p.pixel_bytes);
-            pixels[e] = LoadDepthwise<PolicyT>(t, reinterpret_cast<const std::uint32_t*>(at),
-                                               is_tap && w >= 0 && w < p.w);
-          }
-          WEFT_UNROLL
-          for (int half = 0; half < 2; ++half) {
-            const std::uint32_t low = t.BytePermute(pixels[0], pixels[1], place.pair(half));
-            const std::uint32_t high = t.BytePermute(pixels[2], pixels[3], place.pair(half));
-            std::int32_t (&sum)[4] = acc[j];
-            const int c = 2 * half;
-            const std::uint32_t first = t.BytePermute(low, high, 0x5410);
-            const std::uint32_t second = t.BytePermute(low, high, 0x7632);
-            sum[c] = DepthwiseDot<PolicyT>(t, first, words.word[c], sum[c]);
-            sum[c + 1] = DepthwiseDot<PolicyT>(t, second, words.word[c + 1], sum[c + 1]);
-            if constexpr (PolicyT::Epilogue::kFilterZeroPoint) {
-              constexpr std::uint32_t kOnes = 0x01010101;  // pixels that meet no tap are 0
-              zeros.See(t, j, c, first, kOnes);
-              zeros.See(t, j, c + 1, second, kOnes);
-            }
-          }
-        }
-      }
-    }
-    if constexpr (PolicyT::Epilogue::kFilterZeroPoint) zeros.End(acc);
-    finish(0);
-  }
-};
+// Shape 0 of kDepthwiseShapes is any that the others are not.
+template <class PolicyT, int kShape>
+using DepthwiseWindow = std::conditional_t<kShape == 0, DepthwiseAnyWindow<PolicyT>,
+                                           DepthwiseShapeWindow<PolicyT, kShape>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::conv
