@@ -91,21 +91,39 @@ struct MmaSm80Atom : internal::WarpAtom<arch::MmaM16N8, ElementT> {
 
   WEFT_DEVICE static void Multiply(arch::Thread t, Sum (&c)[4], const std::uint32_t (&a)[4],
                                    const std::uint32_t (&b)[2]) {
-    if constexpr (std::is_same_v<ElementT, std::int8_t>) {
-      t.MmaM16N8K32S8(c, a, b, c);
-    } else if constexpr (std::is_same_v<ElementT, std::uint8_t>) {
-      t.MmaM16N8K32U8S8(c, a, b, c);
-    } else if constexpr (std::is_same_v<ElementT, Half>) {
-      t.MmaM16N8K16F16(c, a, b, c);
-    } else if constexpr (std::is_same_v<ElementT, Tf32>) {
-      t.MmaM16N8K8Tf32(c, a, b, c);
-    } else if constexpr (std::is_same_v<ElementT, Float8E4m3>) {
-      t.MmaM16N8K32E4m3(c, a, b, c);
-    } else if constexpr (std::is_same_v<ElementT, Float8E5m2>) {
-      t.MmaM16N8K32E5m2(c, a, b, c);
-    } else {
-      t.MmaM16N8K16Bf16(c, a, b, c);
-    }
+    Issue(std::type_identity<ElementT>(), t, c, a, b);
+  }
+
+ private:
+  using WordsA = std::uint32_t[4];
+  using WordsB = std::uint32_t[2];
+  WEFT_DEVICE static void Issue(std::type_identity<std::int8_t>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K32S8(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<std::uint8_t>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K32U8S8(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<Half>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K16F16(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<Bfloat16>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K16Bf16(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<Tf32>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K8Tf32(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<Float8E4m3>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K32E4m3(c, a, b, c);
+  }
+  WEFT_DEVICE static void Issue(std::type_identity<Float8E5m2>, arch::Thread t, Sum (&c)[4],
+                                const WordsA& a, const WordsB& b) {
+    t.MmaM16N8K32E5m2(c, a, b, c);
   }
 };
 
