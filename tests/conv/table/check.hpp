@@ -14,13 +14,15 @@
 
 namespace weft::conv::table {
 
-// What the reference calls the activation of a chain.
+// What the reference calls the activation of a chain, or of a type derived from one.
 template <class Epilogue>
-struct ActivationOf;
-template <class... Stages>
-struct ActivationOf<epilogues::Chain<Stages...>> {
+struct ActivationOf {
+  template <class Stage, class... Stages>
+  static constexpr bool Has(const epilogues::Chain<Stages...>*) {
+    return (std::is_same_v<Stages, Stage> || ...);
+  }
   template <class Stage>
-  static constexpr bool kHas = (std::is_same_v<Stages, Stage> || ...);
+  static constexpr bool kHas = Has<Stage>(static_cast<const Epilogue*>(nullptr));
   using type =
       std::conditional_t<kHas<epilogues::Relu>, reference::ReluActivation,
                          std::conditional_t<kHas<epilogues::HSwish>, reference::HSwishActivation,
