@@ -4,8 +4,6 @@
     perf/report.py           rewrites docs/performance.md and docs/performance_h100.md, what lies between the markers of
                              other documents, and the pictures
     perf/report.py --check   says which files are stale (exit 1) or which results are mixed (exit 2); changes nothing
-    perf/report.py --html=FILE [RESULT.json ...]    one HTML page of weft_perf's results; without names, those of the
-                             list `anchors` of the H200
 
 A page is perf/performance_page.md.in with its {{names}} replaced by tables of one folder, perf/results/<gpu>, whose files
 are all of one commit, device and driver; sections without a table are left out. Elsewhere a marked place looks like
@@ -30,7 +28,7 @@ import report_ladder
 import report_page
 import report_products
 import report_tables as tables
-from report_results import Set, read_layers
+from report_results import Set
 from report_tables import table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -208,18 +206,9 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if stale")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the repository")
-    parser.add_argument("--html", type=pathlib.Path, help="write a page of weft_perf's results")
-    parser.add_argument("files", nargs="*", type=pathlib.Path, help="of the page")
     options = parser.parse_args(arguments)
     root = options.root
     try:
-        if options.html:
-            results = read_layers(options.files) if options.files else Set(root / RESULTS / "h200").layers("anchors")
-            if not results:
-                raise ValueError("no results of weft_perf; name its JSON files")
-            options.html.write_text(report_page.page(results))
-            print(f"{options.html}: written")
-            return 0
         files = documents(root)
         stale = [name for name, text in files.items()
                  if not (root / name).exists() or (root / name).read_text() != text]
