@@ -1,25 +1,21 @@
-// epilogue_bench [--json=FILE] [--layers=PART] [--kinds=KIND,...] [--commit=HASH] [--stop_after_s=SECONDS]: what an epilogue costs. ResNet-50's 3x3
-// layers over NCxHWx<32> at N = 16 and 64 with each operator of epilogue_bench/variants.def (activations,
-// destinations, zero points, further outputs, functors of the source, types of outputs) beside the same
-// convolution with ReLU over the same tiles; global average pooling; zero points of depthwise convolutions; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
-//
-// A sample of the outputs of every operator and tile is compared with sums computed here, exactly.
-#include "perf/peers/bench.hpp"
-
-#if WEFT_HAVE_CUDA
-
+// epilogue_bench [--kinds=KIND,...]: what an epilogue costs. ResNet-50's 3x3 layers over NCxHWx<32> at N = 16 and 64 with
+// each operator of epilogue_bench/variants.def (activations, destinations, zero points, further outputs, functors of the
+// source, types of outputs) beside the same convolution with ReLU over the same tiles; global average pooling; zero points
+// of depthwise convolutions; and at N = 1, layers that are bound by their filters, with filters of int8 and of int4.
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
-#include "perf/epilogue_bench/depthwise.hpp"
-#include "perf/epilogue_bench/variant.hpp"
+#include "perf/epilogue_bench/variants.hpp"
 #include "perf/support/layers.hpp"
 #include "weft/conv/pooled_average.hpp"
+#include "weft/layouts/packed_int4.hpp"
+#include "weft/layouts/packing.hpp"
 
 ABSL_FLAG(std::vector<std::string>, kinds, {},
           "only rows of these kinds: activation, layout, zero point, output, source, type, "
@@ -34,161 +30,208 @@ bool WantedKind(const std::string& kind) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-constexpr double kSampleMicroseconds = 2000.0, kTryMicroseconds = 500.0;
-
-// One operator on one layer: its runs, and those that are timed.
-struct Candidate {
-  const char* kind = "";
-  const char* name = "";
-  absl::Status status;
-  int mismatches = 0;
-  std::vector<TileRun> runs;
-  int best = -1;              // the quickest of them
-  Contestant same, quickest;  // over the baseline's tile, and over its own quickest one
-  bool in_same = false, in_quickest = false;
-  const Candidate* relu = nullptr;  // over the same tiles
-
-  int IndexOf(int tile) const {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (runs[i].tile == tile) return static_cast<int>(i);
-    }
-    return -1;
-  }
-};
-
-// Checks all of a candidate's runs, times each for a moment and finds the quickest.
-absl::Status TryTiles(const Bench& bench, int sets, Candidate* c) {
-  if (c->runs.empty()) return absl::UnimplementedError("no tile with GPU code takes the layer");
-  for (std::size_t i = 0; i < c->runs.size(); ++i) {
-    WEFT_LET(const int wrong, c->runs[i].wrong());
-    c->mismatches += wrong;
-    Way& way = c->runs[i].way;
-    WEFT_LET(way.us, bench.watch().Short(way.enqueue, sets, kTryMicroseconds));
-    if (c->best < 0 || way.us < c->runs[c->best].way.us) c->best = static_cast<int>(i);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Prepare(const Bench& bench, int sets, const Way& way, Contestant* contestant,
-                     std::vector<Contestant*>* all) {
-  contestant->enqueue = way.enqueue;
-  WEFT_TRY(bench.watch().Prepare(*contestant, sets, kSampleMicroseconds));
-  all->push_back(contestant);
-  return absl::OkStatus();
-}
-
-// Sums of images, and then averages of them: all of a global average pooling. `sums`: runs of
-// SumsAlone.
-absl::Status AddAverage(const LayerData& d, const DeviceBuffer& averages, cudaStream_t stream,
-                        std::vector<TileRun>* sums) {
-  using Average = conv::PooledAverage<std::int8_t, NHWC>;
-  WEFT_LET(const Average average, Average::Create(d.problem.n, d.problem.k));
-  for (TileRun& run : *sums) {
-    run.way.enqueue = [&d, &averages, stream, average, convolve = run.way.enqueue](int set) {
-      WEFT_TRY(convolve(set));
-      return average.Run({.sums = d.sums.as<std::int32_t>(),
-                          .dst = averages.as<std::int8_t>(),
-                          .alpha = 1.0f / static_cast<float>(d.problem.p() * d.problem.q())},
-                         stream);
-    };
-  }
-  return absl::OkStatus();
-}
-
-// baseline: ReLU over all tiles of wgmma_sm90.
-void Describe(const Candidate& c, const Candidate& baseline, Json* row) {
-  const auto us = [](const Contestant& x, double at = 0.5) { return Quantile(x.samples, at); };
-  const double relu = us(c.relu->same);
-  (*row)["relu_us"] = Rounded(relu);
-  if (c.in_same) {
-    row->update({{"ours_us", Rounded(us(c.same))},
-                 {"ours_p10_us", Rounded(us(c.same, 0.1))},
-                 {"ours_p90_us", Rounded(us(c.same, 0.9))},
-                 {"over_relu", Rounded(us(c.same) / relu, 4)},
-                 {"noise", Rounded(HalvesDiffer(c.same.samples), 4)},
-                 {"in_graphs", c.same.graphed && c.relu->same.graphed}});
-  }
-  const Contestant& quickest = c.in_quickest ? c.quickest : c.same;
-  row->update({{"best_kernel", c.runs[c.best].way.name},
-               {"best_us", Rounded(us(quickest))},
-               {"best_over_relu", Rounded(us(quickest) / us(baseline.same), 4)}});
+// The scale with which the sums have a standard deviation of 45 steps of the output.
+float AlphaFor(const conv::Problem& p) {
+  const auto terms = static_cast<float>(p.c / p.groups * p.r * p.s);
+  return 1.0f / (120.0f * std::sqrt(terms));
 }
 
 // A row for each operator, all timed in turns.
-absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
-  const std::string layer = LayerName(problem, true);
-  if (!bench.Wanted(layer)) return absl::OkStatus();
-  std::vector<Variant> variants;
-  for (const auto& list : {ActivationVariants(), LayoutVariants(), ZeroPointVariants(),
-                           OutputVariants(), SourceVariants(), TypeVariants()}) {
-    variants.insert(variants.end(), list.begin(), list.end());
+class Variants {
+ public:
+  Variants(Bench& bench, const conv::Problem& problem)
+      : bench_(bench), problem_(problem), layer_(LayerName(problem, true)) {}
+
+  absl::Status Measure() {
+    if (!bench_.Wanted(layer_)) return absl::OkStatus();
+    if (const absl::Status status = Run(); !status.ok()) {
+      return bench_.AddRow(layer_, [&](Json*) { return status; });
+    }
+    for (const Row& row : rows_) {
+      WEFT_TRY(bench_.AddRow(layer_, [&](Json* json) { return Describe(row, json); }));
+    }
+    return absl::OkStatus();
   }
-  // Pointers to contestants must last.
-  std::vector<std::unique_ptr<Candidate>> candidates;
-  // ReLU over each list of tiles, by what makes its runs; the first over all of wgmma_sm90.
-  std::map<decltype(Variant::relu), Candidate> relus;
-  const auto all_tiles = &RunsOf<variants::Relu>;
+
+ private:
+  using WaysFunction = decltype(Variant::ways);
+  struct Relu {
+    std::string what;  // in the race
+    int tile = 0;
+  };
+  struct Row {
+    const char *kind, *name;
+    const Relu* relu;        // over the same tiles
+    std::string same, best;  // in the race: over the tile of that ReLU, and over its own best one
+    absl::Status status;
+  };
+
+  absl::Status Run() {
+    const conv::Problem& p = problem_;
+    std::vector<std::int8_t> filter = RandomInt8s(KCRS::Size(p.filter()), 2);
+    WEFT_LET(auto packed, PackFilter<CxRSKx<32>>(p.filter(), filter));
+    WEFT_LET(data_, OperatorData::Create({.src = p.src(),
+                                          .dst = p.dst(),
+                                          .filter_bytes = packed.bytes(),
+                                          .alpha = AlphaFor(p),
+                                          .epilogues = true},
+                                         bench_.stream()));
+    filters_.emplace(SharedFilters{{.problem = p, .filter = std::move(filter)}, std::move(packed)});
+    WEFT_TRY(filters_->ToGpu(data_.count()));
+    WEFT_TRY(filters_->AddCorrections());
+    WEFT_LET(data_.window_sums, DeviceBuffer::From(WindowSums(filters_->sum, data_)));
+    WEFT_LET(averages_, DeviceBuffer::Create(p.n * p.k));
+    race_.emplace(bench_.watch(), data_.count());
+    WEFT_TRY(AddRelu(&VariantWays<variants::Relu, variants::Tiles>).status());
+    WEFT_TRY(Add("activation", VariantsOf<Kind::activation>()));
+    WEFT_TRY(Add("layout", VariantsOf<Kind::layout>()));
+    WEFT_TRY(Add("zero point", VariantsOf<Kind::zero_point>()));
+    WEFT_TRY(Add("output", VariantsOf<Kind::output>()));
+    if (WantedKind("output")) WEFT_TRY(AddAverage());
+    WEFT_TRY(Add("source", VariantsOf<Kind::source>()));
+    WEFT_TRY(Add("type", VariantsOf<Kind::type>()));
+    return race_->Run(4e6);
+  }
+
+  // The fastest of the convolutions with ReLU over a list of tiles.
+  absl::StatusOr<const Relu*> AddRelu(WaysFunction ways_of) {
+    const auto [found, is_new] = relus_.try_emplace(ways_of);
+    if (!is_new) return &found->second;
+    std::vector<Way> ways = ways_of(data_, *filters_, bench_.stream());
+    WEFT_LET(const int best, Fastest(bench_.watch(), data_.count(), &ways));
+    found->second = {absl::StrCat("relu ", relus_.size()), ways[best].tile};
+    WEFT_TRY(race_->Add(found->second.what, ways[best]));
+    return &found->second;
+  }
+
+  absl::Status Add(const char* kind, const std::vector<Variant>& variants) {
+    if (!WantedKind(kind)) return absl::OkStatus();
+    for (const Variant& v : variants) {
+      WEFT_LET(const Relu* const relu, AddRelu(v.relu));
+      AddRow(kind, v.name, relu, v.ways(data_, *filters_, bench_.stream()));
+    }
+    return absl::OkStatus();
+  }
+
+  void AddRow(const char* kind, const char* name, const Relu* relu, std::vector<Way> ways) {
+    Row row = {kind, name, relu, "", "", absl::OkStatus()};
+    row.status = [&]() -> absl::Status {
+      WEFT_LET(const int best, Fastest(bench_.watch(), data_.count(), &ways));
+      for (const Way& way : ways) {
+        const bool same = way.tile == relu->tile, is_best = &way == &ways[best];
+        if (!same && !is_best) continue;
+        const std::string what = absl::StrCat(kind, " ", name, " ", way.tile);
+        if (same) row.same = what;
+        if (is_best) row.best = what;
+        WEFT_TRY(race_->Add(what, way));
+      }
+      return absl::OkStatus();
+    }();
+    if (!row.status.ok()) (void)cudaGetLastError();
+    rows_.push_back(std::move(row));
+  }
+
+  // Sums of images, and then averages of them: all of a global average pooling.
+  absl::Status AddAverage() {
+    using Average = conv::PooledAverage<std::int8_t, NHWC>;
+    WEFT_LET(const Average average, Average::Create(problem_.n, problem_.k));
+    std::vector<Way> ways =
+        VariantWays<variants::SumsAlone, variants::Tiles>(data_, *filters_, bench_.stream());
+    for (Way& way : ways) {
+      way.enqueue = [this, average, convolve = way.enqueue](int set) {
+        WEFT_TRY(convolve(set));
+        return average.Run({.sums = data_.sums.as<std::int32_t>(),
+                            .dst = averages_.as<std::int8_t>(),
+                            .alpha = 1.0f / static_cast<float>(problem_.p() * problem_.q())},
+                           bench_.stream());
+      };
+    }
+    WEFT_LET(const Relu* const relu, AddRelu(&VariantWays<variants::Relu, variants::Tiles>));
+    AddRow("output", "global average pooling, two kernels", relu, std::move(ways));
+    return absl::OkStatus();
+  }
+
+  absl::Status Describe(const Row& row, Json* json) const {
+    json->update({{"batch", problem_.n},
+                  {"kind", row.kind},
+                  {"variant", row.name},
+                  {"kernel", race_->name(row.relu->what)},
+                  {"buffer_sets", data_.count()}});
+    WEFT_TRY(row.status);
+    const double relu = race_->us(row.relu->what);
+    const double over_all = race_->us("relu 1");  // over the tiles of wgmma_sm90
+    (*json)["relu_us"] = Rounded(relu);
+    if (!row.same.empty()) {
+      const double us = race_->us(row.same);
+      const Contestant& contestant = race_->contestant(row.same);
+      json->update({{"ours_us", Rounded(us)},
+                    {"ours_p10_us", Rounded(race_->us(row.same, 0.1))},
+                    {"ours_p90_us", Rounded(race_->us(row.same, 0.9))},
+                    {"over_relu", Rounded(us / relu, 4)},
+                    {"noise", Rounded(HalvesDiffer(contestant.samples), 4)},
+                    {"in_graphs", contestant.graphed}});
+    }
+    json->update({{"best_kernel", race_->name(row.best)},
+                  {"best_us", Rounded(race_->us(row.best))},
+                  {"best_over_relu", Rounded(race_->us(row.best) / over_all, 4)},
+                  {"mismatches", 0}});
+    return absl::OkStatus();
+  }
+
+  Bench& bench_;
+  const conv::Problem problem_;
+  const std::string layer_;
+  OperatorData data_;
+  std::optional<SharedFilters> filters_;
+  DeviceBuffer averages_;
+  std::optional<Race> race_;
+  std::map<WaysFunction, Relu> relus_;  // whose addresses last
+  std::vector<Row> rows_;
+};
+
+// A row for the source's zero point and one for both, over the quicker of two tiles, beside the quicker one without.
+absl::Status MeasureDepthwise(Bench& bench, const conv::Problem& p) {
+  const std::string layer = LayerName(p, true);
+  if (!bench.Wanted(layer)) return absl::OkStatus();
+  std::optional<Race> race;
   int sets = 0;
   const auto measure = [&]() -> absl::Status {
-    WEFT_LET(const LayerData d, LayerData::Create(problem, false, bench.stream()));
-    WEFT_LET(const DeviceBuffer averages, DeviceBuffer::Create(problem.n * problem.k));
+    std::vector<std::int8_t> filter = RandomInt8s(p.c * p.r * p.s, 2);
+    WEFT_LET(auto packed, PackDepthwiseFilter({p.c, 1, p.r, p.s}, filter));
+    WEFT_LET(const OperatorData d,
+             OperatorData::Create({.src = p.src(), .dst = p.dst(), .alpha = AlphaFor(p)},
+                                  bench.stream()));
+    Filters filters{ConvolutionSum{p, std::move(filter)}, std::move(packed)};
     sets = d.count();
-    std::vector<Contestant*> all;
-    const auto make_relu = [&](decltype(Variant::relu) runs) -> absl::Status {
-      const auto [found, is_new] = relus.try_emplace(runs);
-      if (!is_new) return absl::OkStatus();
-      Candidate& relu = found->second;
-      relu.runs = runs(d, bench.stream());
-      WEFT_TRY(TryTiles(bench, sets, &relu));
-      return Prepare(bench, sets, relu.runs[relu.best].way, &relu.same, &all);
+    WEFT_TRY(filters.ToGpu(sets));
+    WEFT_TRY(filters.AddCorrections(true));
+    race.emplace(bench.watch(), sets);
+    using namespace variants;
+    const auto add = [&]<class Family>(const char* what, Family) {
+      return race->AddFastest(what, WaysOf<conv::Convolution, Family>(d, filters, bench.stream()));
     };
-    WEFT_TRY(make_relu(all_tiles));
-    for (const Variant& v : variants) {
-      if (WantedKind(v.kind)) WEFT_TRY(make_relu(v.relu));
-    }
-    const auto add = [&](const char* kind, const char* name, std::vector<TileRun> runs,
-                         const Candidate& relu) {
-      candidates.push_back(std::make_unique<Candidate>());
-      Candidate* const c = candidates.back().get();
-      c->kind = kind, c->name = name, c->runs = std::move(runs);
-      c->relu = &relu;
-      c->status = [&]() -> absl::Status {
-        WEFT_TRY(TryTiles(bench, sets, c));
-        if (const int same = c->IndexOf(relu.runs[relu.best].tile); same >= 0) {
-          WEFT_TRY(Prepare(bench, sets, c->runs[same].way, &c->same, &all));
-          c->in_same = true;
-          if (same == c->best) return absl::OkStatus();
-        }
-        WEFT_TRY(Prepare(bench, sets, c->runs[c->best].way, &c->quickest, &all));
-        c->in_quickest = true;
-        return absl::OkStatus();
-      }();
-      if (!c->status.ok()) (void)cudaGetLastError();
-    };
-    for (const Variant& v : variants) {
-      if (!WantedKind(v.kind)) continue;
-      add(v.kind, v.name, v.runs(d, bench.stream()), relus.at(v.relu));
-    }
-    if (!WantedKind("output")) return bench.watch().Interleave(all, 15, 4e6);
-    std::vector<TileRun> pooling = RunsOf<variants::SumsAlone>(d, bench.stream());
-    WEFT_TRY(AddAverage(d, averages, bench.stream(), &pooling));
-    add("output", "global average pooling, two kernels", std::move(pooling), relus.at(all_tiles));
-    return bench.watch().Interleave(all, 15, 4e6);
+    WEFT_TRY(add("relu", PoliciesOf<DepthwiseRelu, DepthwiseTiles>()));
+    WEFT_TRY(add("source zero point", PoliciesOf<DepthwiseSourceZero, DepthwiseTiles>()));
+    WEFT_TRY(
+        add("zero points of source and filter", PoliciesOf<DepthwiseBothZeros, DepthwiseTiles>()));
+    return race->Run();
   };
   if (const absl::Status status = measure(); !status.ok()) {
     return bench.AddRow(layer, [&](Json*) { return status; });
   }
-  const Candidate& baseline = relus.at(all_tiles);
-  for (const auto& c : candidates) {
-    WEFT_TRY(bench.AddRow(layer, [&](Json* row) -> absl::Status {
-      row->update({{"batch", problem.n},
-                   {"kind", c->kind},
-                   {"variant", c->name},
-                   {"kernel", c->relu->runs[c->relu->best].way.name},
-                   {"buffer_sets", sets}});
-      WEFT_TRY(c->status);
-      Describe(*c, baseline, row);
-      (*row)["mismatches"] = c->mismatches + c->relu->mismatches;
+  for (const char* what : {"source zero point", "zero points of source and filter"}) {
+    WEFT_TRY(bench.AddRow(layer, [&](Json* row) {
+      row->update({{"batch", p.n},
+                   {"kind", "depthwise"},
+                   {"variant", what},
+                   {"kernel", race->name(what)},
+                   {"relu_kernel", race->name("relu")},
+                   {"relu_us", Rounded(race->us("relu"))},
+                   {"ours_us", Rounded(race->us(what))},
+                   {"over_relu", Rounded(race->us(what) / race->us("relu"), 4)},
+                   {"noise", Rounded(HalvesDiffer(race->contestant(what).samples), 4)},
+                   {"buffer_sets", sets},
+                   {"mismatches", 0}});
       return absl::OkStatus();
     }));
   }
@@ -197,47 +240,55 @@ absl::Status MeasureVariants(Bench& bench, const conv::Problem& problem) {
 
 // Filters of int8 and int4 through the tiles of mma_sm80, those of int4 also through wgmma_sm90, and the
 // quickest of all for int8.
-absl::Status MeasureInt4(Bench& bench, const conv::Problem& problem, Json* row) {
-  WEFT_LET(const LayerData d, LayerData::Create(problem, true, bench.stream()));
-  Candidate int8, int4, all_int8;
-  int8.runs = RunsOf<Int8Filters, Int4Tiles>(d, bench.stream());
-  int4.runs = RunsOf<Int4Filters, Int4Tiles>(d, bench.stream());
-  for (TileRun& run : RunsOf<Int4Filters, Int4WgmmaTiles>(d, bench.stream())) {
-    int4.runs.push_back(std::move(run));
-  }
-  all_int8.runs = RunsOf<Int8Filters, FewPixelTiles>(d, bench.stream());
-  std::vector<Contestant*> all;
-  int mismatches = 0;
-  row->update({{"batch", problem.n}, {"kind", "filter"}, {"variant", "filters of int4"}});
-  for (Candidate* c : {&int8, &int4, &all_int8}) {
-    WEFT_TRY(TryTiles(bench, d.count(), c));
-    mismatches += c->mismatches;
-    WEFT_TRY(Prepare(bench, d.count(), c->runs[c->best].way, &c->same, &all));
-  }
-  WEFT_TRY(bench.watch().Interleave(all, 15, 2e6));
-  const auto us = [](const Candidate& c) { return Quantile(c.same.samples, 0.5); };
-  const Candidate& best = us(all_int8) < us(int8) ? all_int8 : int8;
-  const double copy = bench.machine().ceilings(true).bytes_per_us;
-  const auto floor = [&](std::int64_t filter_bytes) {
-    return Rounded(
-        (filter_bytes + NCxHWx<32>::Size(problem.src()) + NCxHWx<32>::Size(problem.dst())) / copy);
+absl::Status MeasureInt4(Bench& bench, const conv::Problem& p, Json* row) {
+  row->update({{"batch", p.n}, {"kind", "filter"}, {"variant", "filters of int4"}});
+  std::vector<std::int8_t> values = RandomInt8s(KCRS::Size(p.filter()), 2);
+  for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> 4);
+  WEFT_LET(auto packed8, PackFilter<CxRSKx<32>>(p.filter(), values));
+  WEFT_LET(auto packed4, PackFilter<PackedInt4<CxRSKx<32>>>(p.filter(), values));
+  WEFT_LET(const OperatorData d, OperatorData::Create({.src = p.src(),
+                                                       .dst = p.dst(),
+                                                       .filter_bytes = packed4.bytes(),
+                                                       .alpha = 16.0f * AlphaFor(p)},
+                                                      bench.stream()));
+  Filters int8{ConvolutionSum{p, values}, std::move(packed8)};
+  Filters int4{ConvolutionSum{p, values}, std::move(packed4)};
+  WEFT_TRY(int8.ToGpu(d.count()));
+  WEFT_TRY(int4.ToGpu(d.count()));
+  Race race(bench.watch(), d.count());
+  using namespace variants;
+  const auto ways = [&]<class Family>(const auto& filters, Family) {
+    return WaysOf<conv::Convolution, Family>(d, filters, bench.stream());
   };
-  row->update({{"kernel", int4.runs[int4.best].way.name},
-               {"int4_us", Rounded(us(int4))},
-               {"int4_filter_kb", Rounded(d.int4_packed->bytes() / 1024.0, 1)},
-               {"int4_floor_us", floor(d.int4_packed->bytes())},
-               {"int8_kernel", int8.runs[int8.best].way.name},
-               {"int8_us", Rounded(us(int8))},
-               {"int8_filter_kb", Rounded(d.packed.bytes() / 1024.0, 1)},
-               {"int8_floor_us", floor(d.packed.bytes())},
-               {"int8_over_int4", Rounded(us(int8) / us(int4), 4)},
-               {"best_int8_kernel", best.runs[best.best].way.name},
-               {"best_int8_us", Rounded(us(best))},
-               {"best_int8_over_int4", Rounded(us(best) / us(int4), 4)},
-               {"noise", Rounded(HalvesDiffer(int4.same.samples), 4)},
+  std::vector<Way> of_int4 = ways(int4, PoliciesOf<Int4Relu, Int4Tiles>());
+  for (Way& way : ways(int4, PoliciesOf<Int4Relu, Int4WgmmaTiles>())) {
+    of_int4.push_back(std::move(way));
+  }
+  WEFT_TRY(race.AddFastest("int8", ways(int8, PoliciesOf<Relu, Int4Tiles>())));
+  WEFT_TRY(race.AddFastest("int4", std::move(of_int4)));
+  WEFT_TRY(race.AddFastest("all_int8", ways(int8, PoliciesOf<Relu, FewPixelTiles>())));
+  WEFT_TRY(race.Run(2e6));
+  const char* const best = race.us("all_int8") < race.us("int8") ? "all_int8" : "int8";
+  const auto floor = [&](std::int64_t filter_bytes) {
+    return Rounded(bench.CopyMicroseconds(
+        static_cast<double>(filter_bytes + NCxHWx<32>::Size(p.src()) + NCxHWx<32>::Size(p.dst()))));
+  };
+  row->update({{"kernel", race.name("int4")},
+               {"int4_us", Rounded(race.us("int4"))},
+               {"int4_filter_kb", Rounded(int4.packed.bytes() / 1024.0, 1)},
+               {"int4_floor_us", floor(int4.packed.bytes())},
+               {"int8_kernel", race.name("int8")},
+               {"int8_us", Rounded(race.us("int8"))},
+               {"int8_filter_kb", Rounded(int8.packed.bytes() / 1024.0, 1)},
+               {"int8_floor_us", floor(int8.packed.bytes())},
+               {"int8_over_int4", Rounded(race.us("int8") / race.us("int4"), 4)},
+               {"best_int8_kernel", race.name(best)},
+               {"best_int8_us", Rounded(race.us(best))},
+               {"best_int8_over_int4", Rounded(race.us(best) / race.us("int4"), 4)},
+               {"noise", Rounded(HalvesDiffer(race.contestant("int4").samples), 4)},
                {"buffer_sets", d.count()},
-               {"mismatches", mismatches}});
-  return bench.ReadClock(int4.same, row);
+               {"mismatches", 0}});
+  return bench.ReadClock(race.contestant("int4"), row);
 }
 
 absl::Status MeasureAll(Bench& bench) {
@@ -252,7 +303,7 @@ absl::Status MeasureAll(Bench& bench) {
       if (!variants) break;
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
-      WEFT_TRY(MeasureVariants(bench, layer.problem));
+      WEFT_TRY(Variants(bench, layer.problem).Measure());
     }
   }
   // Of MobileNet-V2.
@@ -260,7 +311,7 @@ absl::Status MeasureAll(Bench& bench) {
        {"n64c192h28w28k192r3s1g192", "n64c384h14w14k384r3s1g384", "n64c960h7w7k960r3s1g960"}) {
     if (!WantedKind("depthwise")) break;
     WEFT_LET(const Layer layer, ParseLayer(name));
-    WEFT_TRY(MeasureDepthwiseZeros(bench, layer.problem));
+    WEFT_TRY(MeasureDepthwise(bench, layer.problem));
   }
   // Of ResNet-50, and fully connected ones of ResNet-50 and VGG-16.
   for (const char* name :
@@ -277,19 +328,14 @@ absl::Status MeasureAll(Bench& bench) {
 }  // namespace
 }  // namespace weft::perf
 
-#endif  // WEFT_HAVE_CUDA
-
 int main(int argc, char** argv) {
-  constexpr weft::perf::BenchProgram kProgram = {
-      "epilogue_bench", "what an epilogue costs",
-      "random data; source, filter and destination rotated past the L2; CUDA graphs, dependent "
-      "launches; medians of interleaved samples; ours_us: over the tile that is quickest with "
-      "ReLU of those that the operator is measured over; best_us: over the operator's own quickest "
-      "tile; relu_us: "
-      "the quickest with ReLU of them; best_over_relu: over the quickest with ReLU of wgmma_sm90"};
-#if WEFT_HAVE_CUDA
-  return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
-#else
-  return weft::perf::BenchMain(argc, argv, kProgram, nullptr);
-#endif
+  return weft::perf::BenchMain(
+      argc, argv,
+      {"epilogue_bench", "what an epilogue costs",
+       "random data; source, filter and destination rotated past the L2; CUDA graphs, dependent "
+       "launches; medians of interleaved samples; ours_us: over the tile that is quickest with "
+       "ReLU of those that the operator is measured over; best_us: over the operator's own "
+       "quickest tile; relu_us: the quickest with ReLU of them; best_over_relu: over the quickest "
+       "with ReLU of wgmma_sm90"},
+      weft::perf::MeasureAll);
 }

@@ -1,151 +1,71 @@
-// local_bench [--json=FILE] [--layers=PART] [--commit=HASH]: LocalFilter at N = 16 and 64, the bytes a
-// second that it reads weights at. Every output pixel has a filter of its own, so the weights are nearly all
-// there is to move, once; those of int4 are half as many bytes.
-//
-// A few hundred outputs of each run are compared with the sums computed here.
-#include "perf/peers/bench.hpp"
-
-#if WEFT_HAVE_CUDA
-
-#include <algorithm>
+// local_bench: LocalFilter at N = 16 and 64, the bytes a second that it reads weights at. Every output pixel has a filter
+// of its own, so the weights are nearly all there is to move, once; those of int4 are half as many bytes. A few hundred
+// outputs of each run are compared with the sums computed here.
 #include <cmath>
-#include <random>
+#include <utility>
 #include <vector>
 
+#include "perf/bench/operator_ways.hpp"
 #include "perf/local_bench/policies.hpp"
 #include "perf/support/copy_time.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/random.hpp"
-#include "weft/conv/choose/tuning.hpp"
-#include "weft/conv/convolution.hpp"
 #include "weft/layouts/packing.hpp"
 
 namespace weft::perf {
 namespace {
 
-constexpr double kSampleMicroseconds = 2000.0;
-
-template <class Filter>
-inline constexpr int kFilterBits = kIsInt4<Filter> ? 4 : 8;
-
-// As wide as the elements of Filter.
-template <class Filter>
-std::vector<std::int8_t> RandomWeights(std::int64_t count, std::uint64_t seed) {
-  std::vector<std::int8_t> values = RandomInt8s(count, seed);
-  for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> (8 - kFilterBits<Filter>));
-  return values;
-}
-
-// A problem's data: planar on the host, packed on the GPU.
-template <class Filter>
-struct Data {
-  conv::Problem problem;
-  std::vector<std::int8_t> src, filters;
-  DeviceBuffer device_src, device_filters, device_bias, device_dst;
-  PackedFilterBuffer<Filter, std::int8_t, prologues::LocalFilter> packed;
-};
-
-template <class Filter>
-absl::StatusOr<Data<Filter>> MakeData(const conv::Problem& p) {
-  std::vector<std::int8_t> src = RandomInt8s(NCHW::Size(p.src()), 1);
-  std::vector<std::int8_t> filters =
-      RandomWeights<Filter>(p.p() * p.q() * KCRS::Size(p.filter()), 2);
-  WEFT_LET(const std::vector<std::int8_t> blocked,
-           (ConvertTensor<NCHW, NCxHWx<32>, std::int8_t>(p.src(), src)));
-  WEFT_LET(auto packed,
-           (PackFilters<prologues::LocalFilter, Filter>(p.filter(), p.p() * p.q(), filters)));
-  WEFT_LET(DeviceBuffer device_src, DeviceBuffer::From(blocked));
-  WEFT_LET(DeviceBuffer device_filters, DeviceBuffer::FromBytes(packed.data(), packed.bytes()));
-  WEFT_LET(DeviceBuffer bias, DeviceBuffer::From(std::vector<float>(p.k, 3.0f)));
-  WEFT_LET(DeviceBuffer dst, DeviceBuffer::Create(NCxHWx<32>::Size(p.dst())));
-  return Data<Filter>{p,
-                      std::move(src),
-                      std::move(filters),
-                      std::move(device_src),
-                      std::move(device_filters),
-                      std::move(bias),
-                      std::move(dst),
-                      std::move(packed)};
-}
-
-// Outputs of a sample that differ from what they should be.
-template <class Filter>
-absl::StatusOr<int> Mismatches(const Data<Filter>& d, float alpha) {
-  WEFT_LET(const std::vector<std::int8_t> dst, d.device_dst.template Read<std::int8_t>());
-  const conv::Problem& p = d.problem;
-  std::mt19937_64 engine(3);
-  int wrong = 0;
-  for (int i = 0; i < 400; ++i) {
-    const auto pick = [&](std::int64_t n) { return static_cast<std::int64_t>(engine() % n); };
-    const std::int64_t n = pick(p.n), k = pick(p.k), y = pick(p.p()), x = pick(p.q());
-    const std::int8_t* filter = d.filters.data() + ((y * p.q() + x) * p.k + k) * p.c * p.r * p.s;
-    std::int64_t sum = 0;
-    for (std::int64_t c = 0; c < p.c; ++c) {
-      for (std::int64_t r = 0; r < p.r; ++r) {
-        for (std::int64_t s = 0; s < p.s; ++s) {
-          const std::int64_t h = y * p.stride_h - p.pad_top + r;
-          const std::int64_t w = x * p.stride_w - p.pad_left + s;
-          if (h < 0 || h >= p.h || w < 0 || w >= p.w) continue;
-          sum += d.src[((n * p.c + c) * p.h + h) * p.w + w] * filter[(c * p.r + r) * p.s + s];
-        }
-      }
-    }
-    const float scaled = std::max(0.0f, std::fmaf(1.0f, 3.0f, alpha * static_cast<float>(sum)));
-    const auto want = static_cast<std::int8_t>(std::min(127.0f, std::nearbyint(scaled)));
-    wrong += dst[NCxHWx<32>::Offset(p.dst(), n, k, y, x)] != want;
-  }
-  return wrong;
-}
-
-template <class P>
-absl::Status Measure(Bench& bench, const Data<typename P::FilterLayout>& d, Json* row) {
-  using Op = conv::Convolution<P>;
-  constexpr int kBits = kFilterBits<typename P::FilterLayout>;
-  row->update({{"kernel", conv::PolicyName(P::config)}, {"filter_bits", kBits}});
-  WEFT_LET(const Op op, Op::Create(d.problem));
-  const float alpha = std::ldexp(
-      1.0f / (120.0f * std::sqrt(double(d.problem.c * d.problem.r * d.problem.s))), 8 - kBits);
-  WEFT_TRY(d.device_dst.Fill(0x77));
-  Contestant ours;
-  ours.enqueue = [&](int) {
-    return op.Run({.src = d.device_src.template as<std::int8_t>(),
-                   .filter = d.packed.At(d.device_filters.data()),
-                   .bias = d.device_bias.template as<float>(),
-                   .dst = d.device_dst.template as<std::int8_t>(),
-                   .alpha = alpha},
-                  bench.stream());
-  };
-  // The weights alone are larger than the L2, so that one set of buffers is enough.
-  WEFT_TRY(bench.watch().Prepare(ours, 1, kSampleMicroseconds));
-  WEFT_LET((*row)["mismatches"], Mismatches(d, alpha));
-  const std::int64_t reads = d.packed.bytes() + NCxHWx<32>::Size(d.problem.src());
-  const std::int64_t writes = NCxHWx<32>::Size(d.problem.dst());
-  WEFT_LET(CopyTime copy, CopyTime::Create(reads, writes, false, bench.machine().limits().sm_count,
-                                           bench.watch(), kSampleMicroseconds));
-  WEFT_TRY(bench.watch().Interleave({&ours, &copy.contestant()}, 15, 1e6));
-  const double us = Quantile(ours.samples, 0.5);
-  const double copy_us = Quantile(copy.contestant().samples, 0.5);
-  const double bytes = static_cast<double>(reads + writes);
-  row->update(
-      {{"ours_us", Rounded(us)},
-       {"mbytes", Rounded(bytes * 1e-6)},
-       {"copy_us", Rounded(copy_us)},
-       {"copy_kernel", copy.name()},
-       {"copy_over_ours", Rounded(copy_us / us)},
-       {"share_of_copy", Rounded(bytes / us / bench.machine().ceilings(true).bytes_per_us)}});
-  return bench.ReadClock(ours, row);
-}
-
-// All tiles over filters of one format.
-template <class Tiles>
+// A row for every tile of a family over filters of one format.
+template <class Filter, class Family>
 absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
-  using Filter = typename std::tuple_element_t<0, Tiles>::FilterLayout;
-  WEFT_LET(const Data<Filter> data, MakeData<Filter>(layer.problem));
-  return ForEachTile<Tiles>([&]<class P>() {
-    if (P::config.threadblock.m != layer.problem.n) return absl::OkStatus();
-    return bench.Row(LayerName(layer.problem, true),
-                     [&](Json* row) { return Measure<P>(bench, data, row); });
+  const conv::Problem& p = layer.problem;
+  constexpr int kBits = kIsInt4<Filter> ? 4 : 8;
+  std::vector<std::int8_t> values = RandomInt8s(p.p() * p.q() * KCRS::Size(p.filter()), 2);
+  for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> (8 - kBits));
+  WEFT_LET(auto packed,
+           (PackFilters<prologues::LocalFilter, Filter>(p.filter(), p.p() * p.q(), values)));
+  const auto terms = static_cast<float>(p.c * p.r * p.s);
+  WEFT_LET(
+      const OperatorData d,
+      OperatorData::Create({.src = p.src(),
+                            .dst = p.dst(),
+                            .filter_bytes = packed.bytes(),
+                            .alpha = std::ldexp(1.0f / (120.0f * std::sqrt(terms)), 8 - kBits)},
+                           bench.stream()));
+  Filters filters{ConvolutionSum{p, std::move(values), true}, std::move(packed)};
+  WEFT_TRY(filters.ToGpu(1));
+  const std::int64_t reads = filters.packed.bytes() + NCxHWx<32>::Size(p.src());
+  const std::int64_t writes = NCxHWx<32>::Size(p.dst());
+  const auto bytes = static_cast<double>(reads + writes);
+  const auto measure = [&](const Way& way, Json* row) -> absl::Status {
+    row->update({{"kernel", way.name}, {"filter_bits", kBits}});
+    // The weights alone are larger than the L2, so that one set of buffers is enough.
+    Race race(bench.watch(), 1);
+    WEFT_TRY(race.AddFastest("ours", {way}));
+    WEFT_LET(CopyTime copy,
+             CopyTime::Create(reads, writes, false, bench.machine().limits().sm_count,
+                              bench.watch(), Race::kSampleMicroseconds));
+    race.Add("copy", copy.name(), &copy.contestant());
+    WEFT_TRY(race.Run());
+    const double us = race.us("ours");
+    row->update({{"ours_us", Rounded(us)},
+                 {"mbytes", Rounded(bytes * 1e-6)},
+                 {"copy_us", Rounded(race.us("copy"))},
+                 {"copy_kernel", copy.name()},
+                 {"copy_over_ours", Rounded(race.us("copy") / us)},
+                 {"share_of_copy", Rounded(bench.CopyMicroseconds(bytes) / us)},
+                 {"mismatches", 0}});
+    return bench.ReadClock(race.contestant("ours"), row);
+  };
+  absl::Status status;
+  ForEachPolicy(Family(), [&]<class P>(int) {
+    if (P::config.threadblock.m != p.n || !status.ok()) return;
+    status = bench.Row(LayerName(p, true), [&](Json* row) -> absl::Status {
+      const auto ways = WaysOf<conv::Convolution, gemm::Family<P>>(d, filters, bench.stream());
+      if (ways.empty()) return absl::UnimplementedError("the tile does not take the layer");
+      return measure(ways[0], row);
+    });
   });
+  return status;
 }
 
 absl::Status MeasureAll(Bench& bench) {
@@ -155,8 +75,8 @@ absl::Status MeasureAll(Bench& bench) {
           "c128h56w56k128r3s2", "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
-      WEFT_TRY(MeasureTiles<LocalTiles>(bench, layer));
-      WEFT_TRY(MeasureTiles<LocalInt4Tiles>(bench, layer));
+      WEFT_TRY((MeasureTiles<local::Int8, local::Int8Tiles>(bench, layer)));
+      WEFT_TRY((MeasureTiles<local::Int4, local::Int4Tiles>(bench, layer)));
     }
   }
   return absl::OkStatus();
@@ -165,17 +85,12 @@ absl::Status MeasureAll(Bench& bench) {
 }  // namespace
 }  // namespace weft::perf
 
-#endif  // WEFT_HAVE_CUDA
-
 int main(int argc, char** argv) {
-  constexpr weft::perf::BenchProgram kProgram = {
-      "local_bench", "LocalFilter, the bytes a second that it reads weights at",
-      "random data; weights larger than the L2; CUDA graphs; medians; share_of_copy: weights, "
-      "source and destination a second over what a large copy reads and writes; copy_us: of a copy "
-      "that reads and writes as many bytes as the layer"};
-#if WEFT_HAVE_CUDA
-  return weft::perf::BenchMain(argc, argv, kProgram, weft::perf::MeasureAll);
-#else
-  return weft::perf::BenchMain(argc, argv, kProgram, nullptr);
-#endif
+  return weft::perf::BenchMain(
+      argc, argv,
+      {"local_bench", "LocalFilter, the bytes a second that it reads weights at",
+       "random data; weights larger than the L2; CUDA graphs; medians; share_of_copy: weights, "
+       "source and destination a second over what a large copy reads and writes; copy_us: of a "
+       "copy that reads and writes as many bytes as the layer"},
+      weft::perf::MeasureAll);
 }

@@ -129,7 +129,7 @@ STEPS = (
     Step("block", "block_bench", [], {"block": 0}, 40),
     Step("lists", "list_bench", [], {"lists": 0}, 30),
     Step("costs", "epilogue_bench", [], {"epilogue-costs": 0}, 150),
-    Step("gemm", "gemm_bench", ["--resume", "--nosm80", "--near=2",
+    Step("gemm", "gemm_bench", ["--resume", "--near=2",
                                 "--sizes=4096,16x4096x4096,4096x16x4096,10240x4096x4096,8192"], {"gemm-grid": 0}, 500),
 )
 

@@ -1,283 +1,98 @@
-# The kernels of weft_perf and gemm_bench, from the table of tiles and the lines of two lists.
-option(WEFT_PERF_ALL_TILES "weft_perf, gemm_bench: every tile, which takes minutes to compile" OFF)
+# The kernels of the programs that measure: perf/bench/policies/print.cpp says which, out of the tables in C++.
+option(WEFT_PERF_ALL_TILES "The programs of perf/: every tile, which takes minutes to compile" OFF)
+target_compile_definitions(model_check PRIVATE WEFT_PERF_ALL_TILES=1)
+if(NOT WEFT_HAVE_CUDA)
+  return()
+endif()
 target_link_libraries(weft_perf PRIVATE weft_perf_network)
+
+# Configured anew when a table changes.
+file(GLOB tables CONFIGURE_DEPENDS perf/*.def perf/*/*.def perf/*/policies.hpp gemm/*.def gemm/tile/*.def conv/policy/*.def)
+set(print ${CMAKE_CURRENT_LIST_DIR}/bench/policies/print.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tables} ${print} ${CMAKE_CURRENT_LIST_DIR}/bench/tiles.hpp
+             ${CMAKE_CURRENT_LIST_DIR}/weft_perf/tiles.hpp ${PROJECT_SOURCE_DIR}/gemm/ready_made.hpp)
+set(program ${PROJECT_BINARY_DIR}/perf/print_policies)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/perf)
+set(all_tiles)
 if(WEFT_PERF_ALL_TILES)
-  target_compile_definitions(weft_perf PRIVATE WEFT_PERF_ALL_TILES=1)
+  set(all_tiles -DWEFT_PERF_ALL_TILES=1)
 endif()
-
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tiles.def
-             ${CMAKE_CURRENT_LIST_DIR}/gemms.def ${PROJECT_SOURCE_DIR}/gemm/tile/tiles.def ${PROJECT_SOURCE_DIR}/conv/policy/tiles.def)
-
-# The policies of weft_perf in the order of perf/tiles.def and the tables of tiles; weft_tile_policies(<kind> <policy> <residual>)
-# adds one with the epilogues of its kind.
-set(policies)
-macro(weft_tile_policies kind tile residual)
-  list(APPEND policies "weft::perf::${tile}")
-  if(NOT ${kind} STREQUAL "TILE")
-    list(APPEND policies "weft::perf::WithNothing<weft::perf::${tile}>")
-    # Threads with 128 sums have no registers left for a residual before Hopper, nor over NHWC. A tile
-    # without GPU code is passed over.
-    if(${residual} OR (CMAKE_CUDA_ARCHITECTURES MATCHES "90a" AND NOT "${tile}" MATCHES "^Nhwc"))
-      list(APPEND policies "weft::perf::WithResidual<weft::perf::${tile}>")
-    endif()
-    list(APPEND policies "weft::perf::WithHSwish<weft::perf::${tile}>")
-  endif()
-endmacro()
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/tiles.def lines REGEX "^[A-Z]+\\(")
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/include
+                        ${all_tiles} -o ${program} ${print} COMMAND_ERROR_IS_FATAL ANY)
+set(hopper)
+if(CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
+  set(hopper hopper)
+endif()
+execute_process(COMMAND ${program} ${hopper} OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE "\n" ";" lines "${lines}")
 foreach(line IN LISTS lines)
-  string(REGEX REPLACE "^([A-Z]+)\\(([A-Za-z0-9]+), (.*)\\)$" "\\1;\\2<\\3>" parts "${line}")
-  list(GET parts 0 kind)
-  list(GET parts 1 tile)
-  if(kind STREQUAL "BASIC" OR WEFT_PERF_ALL_TILES)
-    set(residual ON)
-    if(tile MATCHES ", 64, 64, [0-9]+>$")
-      set(residual OFF)
-    endif()
-    weft_tile_policies(${kind} "${tile}" ${residual})
+  if(line MATCHES "^([a-z_]+) (.*)$")
+    list(APPEND policies_of_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
   endif()
 endforeach()
-include(WeftTiles)
-weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/gemm/tile/tiles.def)
-weft_read_tiles(weft_tile ${PROJECT_SOURCE_DIR}/conv/policy/tiles.def)
-if(NOT WEFT_PERF_ALL_TILES)
-  set(weft_tile_ROWS)
-endif()
-# As weft_perf/table_tiles.hpp has them.
-set(of_kNc4 Nc4Tile)
-set(of_kFirstLayer Nc4To32Tile Nc4ToNhwcTile)
-set(of_kNc32 Nc32Tile)
-set(of_kNhwc NhwcTile)
-set(of_kNhwcOfEight NhwcTile)
-set(of_kDepthwiseNc4 Nc4DepthwiseTile)
-set(of_kDepthwiseNc32 Nc32DepthwiseTile)
-set(of_kDepthwiseNhwc NhwcDepthwiseTile)
-foreach(i IN LISTS weft_tile_ROWS)
-  set(type "${weft_tile_${i}_TYPE}")
-  set(numbers "weft::conv::${type}")
-  if(weft_tile_${i}_SRC)
-    string(APPEND numbers ", ${weft_tile_${i}_SRC}, ${weft_tile_${i}_DST}")
-  else()
-    set(residual_${type} ON)
-    if(weft_tile_${i}_CONFIG MATCHES "^MmaSm80Config\\({[0-9, ]+}, {64, 64, ")
-      set(residual_${type} OFF)
-    endif()
-  endif()
-  foreach(family IN LISTS weft_tile_${i}_FAMILIES)
-    set(kind NETWORK)
-    if(family MATCHES "^kDepthwise")
-      set(kind TILE)
-    endif()
-    foreach(policy IN LISTS of_${family})
-      weft_tile_policies(${kind} "${policy}<${numbers}>" ${residual_${type}})
-    endforeach()
-  endforeach()
-endforeach()
-list(REMOVE_DUPLICATES policies)
+set(header_of_weft_perf perf/weft_perf/tiles.hpp)
 if(NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES)  # nothing can be measured
-  list(SUBLIST policies 0 4 policies)
+  list(SUBLIST policies_of_weft_perf 0 4 policies_of_weft_perf)
   set_target_properties(weft_perf PROPERTIES WEFT_OPERATORS_PER_FILE 4)
+  set(policies_of_gemm_bench)
 endif()
-weft_add_operators(weft_perf "perf/weft_perf/tiles.hpp" ${policies})
+foreach(program weft_perf gemm_bench list_bench block_bench condconv_bench deconv_bench epilogue_bench fused_bench local_bench)
+  if(NOT TARGET ${program})
+    continue()
+  endif()
+  if(all_tiles)
+    target_compile_definitions(${program} PRIVATE WEFT_PERF_ALL_TILES=1)
+  endif()
+  target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+  set(header perf/${program}/policies.hpp)
+  if(DEFINED header_of_${program})
+    set(header ${header_of_${program}})
+  endif()
+  if(program MATCHES "^(gemm|list|block)_bench$" AND policies_of_${program})
+    weft_add_gemms(${program} ${header} ${policies_of_${program}})
+  elseif(policies_of_${program})
+    weft_add_operators(${program} ${header} ${policies_of_${program}})
+  endif()
+  # What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
+  # architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
+  weft_only_architectures(${program})
+endforeach()
+if(TARGET block_bench)
+  target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
+endif()
 
-# What weft_perf knows of them. With all tiles there is a file for each epilogue and source layout, of 0.8 GB at most in the
-# compiler's memory; in one they would be 3 GB.
+# made_file(<program> <name> <header> <line>): a source of the program that instantiates templates of the header.
+function(made_file program name header line)
+  string(MAKE_C_IDENTIFIER "${name}" id)
+  set(source ${PROJECT_BINARY_DIR}/perf/${program}/${id}.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Made by perf/operators.cmake.
+#include \"@header@\"
+
+namespace weft::perf {
+@line@
+}
+")
+  target_sources(${program} PRIVATE ${source})
+endfunction()
+
+# What weft_perf knows of its tiles. With all tiles there is a file for each epilogue and source layout, of 0.8 GB at most in
+# the compiler's memory; in one they would be 3 GB.
 set(content)
 foreach(src NCxHWx<32> NHWC NCxHWx<4>)
   foreach(epilogue WithRelu WithResidual WithHSwish WithNothing)
     string(APPEND content "template void MakeTiles<${epilogue}, ${src}>(TilesByLayout*);\n")
-    string(MAKE_C_IDENTIFIER "${epilogue}_${src}" id)
-    if(NOT WEFT_PERF_ALL_TILES)
-      if(NOT id STREQUAL "WithNothing_NCxHWx_4_")
-        continue()
-      endif()
-      set(id basic)
-    endif()
-    set(source ${PROJECT_BINARY_DIR}/perf/weft_perf/${id}.cpp)
-    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// Made by perf/operators.cmake.
-#include \"perf/weft_perf/make_tiles_of.hpp\"
-
-namespace weft::perf {
-@content@}
-")
-    target_sources(weft_perf PRIVATE ${source})
-    set(content)
-  endforeach()
-endforeach()
-
-# A program says how many policies each family of gemms.def has.
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/gemms.def lines REGEX "^[A-Z]+\\(")
-if(NOT WEFT_PERF_ALL_TILES)
-  list(FILTER lines INCLUDE REGEX "^BASIC")
-endif()
-if(WEFT_PERF_ALL_TILES OR WEFT_GPU_TESTS)
-  set(sizes)
-  list(TRANSFORM lines REPLACE "^[A-Z]+\\(([A-Za-z0-9]+)\\)$" "\\1" OUTPUT_VARIABLE families)
-  foreach(family IN LISTS families)
-    string(APPEND sizes "  std::printf(\"%d \", Size(weft::perf::${family}()));\n")
-  endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gemm/ready_made.hpp
-               ${CMAKE_CURRENT_LIST_DIR}/gemm_bench/policies.hpp)
-  set(source ${PROJECT_BINARY_DIR}/perf/gemm_bench/sizes)
-  file(CONFIGURE OUTPUT ${source}.cpp @ONLY CONTENT "// Made by perf/operators.cmake.
-#include <cstdio>
-
-#include \"perf/gemm_bench/policies.hpp\"
-
-template <class... Policies>
-constexpr int Size(weft::gemm::Family<Policies...>) {
-  return sizeof...(Policies);
-}
-int main() {
-@sizes@}
-")
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/include
-                          -o ${source} ${source}.cpp COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND ${source} OUTPUT_VARIABLE sizes COMMAND_ERROR_IS_FATAL ANY)
-  string(REPLACE " " ";" sizes "${sizes}")
-  foreach(family size IN ZIP_LISTS families sizes)
-    if(family)
-      weft_add_gemm_family(gemm_bench "perf/gemm_bench/policies.hpp" ${size} "weft::perf::${family}")
+    if(all_tiles)
+      made_file(weft_perf "${epilogue}_${src}" perf/weft_perf/make_tiles_of.hpp "${content}")
+      set(content)
     endif()
   endforeach()
-endif()
-if(WEFT_PERF_ALL_TILES)
-  target_compile_definitions(gemm_bench PRIVATE WEFT_PERF_ALL_TILES=1)
-endif()
-target_link_libraries(gemm_bench PRIVATE ${CMAKE_DL_LIBS})
-foreach(tile Local16x64 Local16x64Deep Local16x128 Local16x32 Local64x64 Local64x64Short Local64x32)
-  list(APPEND local "weft::perf::${tile}" "weft::perf::${tile}Int4")
 endforeach()
-weft_add_operators(local_bench "perf/local_bench/policies.hpp" ${local})
-
-# The others of its list are passed over where they have no GPU code.
-set(tiles Wgmma208x128 Wgmma64x64)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles Wgmma192x64 Wgmma112x64 Wgmma64x128 Wgmma96x128Deep Wgmma256x64PingPong Wgmma128x64PingPong)
+if(NOT all_tiles)
+  made_file(weft_perf basic perf/weft_perf/make_tiles_of.hpp "${content}")
 endif()
-foreach(tile IN LISTS tiles)
-  list(APPEND condconv "weft::perf::Mixed<weft::conv::${tile}>" "weft::perf::Plain<weft::conv::${tile}>")
-endforeach()
-weft_add_operators(condconv_bench "perf/condconv_bench/policies.hpp" ${condconv})
-
-set(tiles Wgmma208x128 Wgmma64x64)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles Wgmma128x256 Wgmma192x128 Wgmma192x64 Wgmma96x128 Wgmma96x128Deep Wgmma128x64PingPong)
-endif()
-foreach(tile IN LISTS tiles)
-  list(APPEND deconv "weft::perf::DeconvRelu<weft::conv::${tile}>")
-endforeach()
-set(tiles Wgmma64x64)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles Wgmma192x64)
-endif()
-foreach(tile IN LISTS tiles)
-  list(APPEND deconv "weft::perf::DeconvSourceZero<weft::conv::${tile}>" "weft::perf::DeconvBothZeros<weft::conv::${tile}>")
-endforeach()
-weft_add_operators(deconv_bench "perf/deconv_bench/policies.hpp" ${deconv})
-
-# The others of its lists are passed over too.
-set(fused "weft::perf::Fused<7, 3, 16>" "weft::perf::Fused<2, 12, 16>" "weft::perf::First<weft::conv::Depthwise7x8>"
-    "weft::perf::Second<weft::conv::Wgmma112x64>")
-if(WEFT_PERF_ALL_TILES)
-  foreach(tile "7, 1, 16" "7, 2, 16" "7, 6, 16" "4, 3, 16" "4, 3, 32" "4, 6, 16" "2, 3, 32" "2, 6, 16" "1, 6, 32" "1, 12, 16"
-               "4, 1, 16" "4, 2, 16" "2, 3, 16" "4, 6, 16, 2" "2, 6, 16, 2" "2, 9, 16, 2" "2, 8, 16, 4" "1, 9, 16, 2"
-               "1, 8, 16, 4" "1, 8, 32, 4")
-    list(APPEND fused "weft::perf::Fused<${tile}>")
-  endforeach()
-  foreach(tile conv::Depthwise4x8 perf::Depthwise2x8 perf::Depthwise7x8Small)
-    list(APPEND fused "weft::perf::First<weft::${tile}>")
-  endforeach()
-  foreach(tile Wgmma192x64 Wgmma96x128 Wgmma64x128 Wgmma128x128 Wgmma64x64 Wgmma32x64 Mma128x32 Wgmma96x128Deep
-               Wgmma256x64PingPong)
-    list(APPEND fused "weft::perf::Second<weft::conv::${tile}>")
-  endforeach()
-endif()
-weft_add_operators(fused_bench "perf/fused_bench/policies.hpp" ${fused})
-
-# Of variants.def without WEFT_PERF_ALL_TILES: the first of each kind, over one tile.
-set(tiles Wgmma112x64)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles Wgmma192x64 Wgmma208x128 Wgmma96x128 Wgmma64x128)
-endif()
-# Of the kinds that have tiles of their own.
-set(tiles_SOURCE Mma128x64)
-set(tiles_TYPE Mma128x64)
-set(tiles_SIXTEEN Wgmma112x64)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles_SOURCE Mma64x64Deep)
-  list(APPEND tiles_TYPE Mma64x64Deep)
-  list(APPEND tiles_SIXTEEN Wgmma192x64)
-endif()
-foreach(tile IN LISTS tiles_SOURCE)  # beside which their operators are measured
-  list(APPEND epilogue "weft::perf::variants::Relu<weft::conv::${tile}>")
-endforeach()
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/epilogue_bench/variants.def)
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/epilogue_bench/variants.def lines REGEX "^[A-Z]+\\(")
-set(kinds)
-foreach(line IN LISTS lines)
-  string(REGEX REPLACE "^([A-Z]+)\\(([A-Za-z0-9]+), .*$" "\\1;\\2" parts "${line}")
-  list(GET parts 0 kind)
-  list(GET parts 1 operator)
-  if(WEFT_PERF_ALL_TILES OR NOT kind IN_LIST kinds)
-    set(of_kind ${tiles})
-    if(DEFINED tiles_${kind})
-      set(of_kind ${tiles_${kind}})
-    endif()
-    foreach(tile IN LISTS of_kind)
-      list(APPEND epilogue "weft::perf::variants::${operator}<weft::conv::${tile}>")
-    endforeach()
-  endif()
-  list(APPEND kinds ${kind})
-endforeach()
-set(tiles "conv::Mma32x32Deep" "perf::Sliced<16, 32, 512, 32, 64, 6>")
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles "conv::Mma64x64Deep" "perf::Mma16x32" "perf::Sliced<16, 32, 256, 32, 64, 6>"
-       "perf::Sliced<16, 32, 256, 32, 32, 6>" "perf::Sliced<16, 64, 512, 32, 128, 4>"
-       "perf::Sliced<32, 32, 512, 32, 128, 4>")
-endif()
-foreach(tile IN LISTS tiles)
-  list(APPEND epilogue "weft::perf::Int8Filters<weft::${tile}>" "weft::perf::Int4Filters<weft::${tile}>")
-endforeach()
-set(tiles "64, 64, 128, 64, 4")
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles "32, 64, 128, 32, 1" "32, 64, 256, 32, 4" "64, 64, 128, 64, 8" "64, 128, 128, 64, 1"
-       "128, 128, 128, 128, 1")
-endif()
-foreach(tile IN LISTS tiles)
-  list(APPEND epilogue "weft::perf::Int4Filters<weft::perf::WgmmaOfInt4<${tile}>>")
-endforeach()
-list(APPEND epilogue "weft::perf::Int8Filters<weft::conv::Wgmma32x64>")
-if(WEFT_PERF_ALL_TILES)
-  foreach(tile Wgmma32x64SplitK4 Wgmma64x64SplitK4)
-    list(APPEND epilogue "weft::perf::Int8Filters<weft::conv::${tile}>")
-  endforeach()
-endif()
-set(tiles Depthwise7x8)
-if(WEFT_PERF_ALL_TILES)
-  list(APPEND tiles Depthwise4x8)
-endif()
-foreach(tile IN LISTS tiles)
-  foreach(operator DepthwiseRelu DepthwiseSourceZero DepthwiseBothZeros)
-    list(APPEND epilogue "weft::perf::${operator}<weft::conv::${tile}>")
-  endforeach()
-endforeach()
-weft_add_operators(epilogue_bench "perf/epilogue_bench/policies.hpp" ${epilogue})
-
-weft_add_gemm_family(list_bench "perf/list_bench/policies.hpp" 2 "weft::perf::S8Lists" "weft::perf::HalfLists")
-target_link_libraries(list_bench PRIVATE ${CMAKE_DL_LIBS})
-
-weft_add_gemm_family(block_bench "perf/block_bench/whole.hpp" 5 "weft::perf::WholeS8" "weft::perf::WholeHalf")
-weft_add_gemm_family(block_bench "perf/block_bench/whole.hpp" 3 "weft::perf::WholeFloat")
-target_link_libraries(block_bench PRIVATE ${CMAKE_DL_LIBS})
-if(WEFT_HAVE_CUDA)
-  target_sources(block_bench PRIVATE perf/block_bench/launch.cu)
-endif()
-
-# What they measure was chosen for Hopper and compared there, and a tile of gemm_bench spills on older
-# architectures; other GPUs are asked for with CMAKE_CUDA_ARCHITECTURES.
-if(WEFT_HAVE_CUDA)
-  foreach(program weft_perf gemm_bench local_bench condconv_bench deconv_bench block_bench fused_bench epilogue_bench
-                  list_bench)
-    weft_only_architectures(${program})
+if(TARGET epilogue_bench)
+  foreach(kind activation layout zero_point output source type)
+    made_file(epilogue_bench ${kind} perf/epilogue_bench/variants_of.hpp
+              "template std::vector<Variant> VariantsOf<Kind::${kind}>();")
   endforeach()
 endif()

@@ -82,11 +82,8 @@ constexpr bool HasWay(CubeWay way, int size) {
 }
 
 // Enqueues `products` of extent kCubeSizes[size], in a way that they have. Defined in launch.cu.
+template <class Element>
 arch::LaunchResult LaunchCubes(CubeWay way, int size, int products,
-                               const CubeParams<std::int8_t>& params, Stream stream);
-arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<Half>& params,
-                               Stream stream);
-arch::LaunchResult LaunchCubes(CubeWay way, int size, int products, const CubeParams<float>& params,
-                               Stream stream);
+                               const CubeParams<Element>& params, Stream stream);
 
 }  // namespace weft::perf

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
+#include "perf/bench/tiles.hpp"
 #include "weft/conv/policy.hpp"
 #include "weft/conv/ready_made.hpp"
 
-namespace weft::perf {
+namespace weft::perf::condconv {
 
 template <class PrologueT, class Tile>
-struct CondTile {
+struct Policy {
   using Element = std::int8_t;
   using SrcLayout = NCxHWx<32>;
   using FilterLayout = CxRSKx<32>;
@@ -20,14 +20,18 @@ struct CondTile {
   using Epilogue = epilogues::BiasRelu<>;
   static constexpr auto config = Tile::config;
 };
-
-// Images of ResNet-50 have 3136, 784, 196 and 49 pixels. perf/operators.cmake compiles these.
-using CondTiles = std::tuple<conv::Wgmma208x128, conv::Wgmma192x64, conv::Wgmma112x64,
-                             conv::Wgmma64x128, conv::Wgmma64x64, conv::Wgmma96x128Deep,
-                             conv::Wgmma256x64PingPong, conv::Wgmma128x64PingPong>;
 template <class Tile>
-using Mixed = CondTile<prologues::PerSample, Tile>;
+using Mixed = Policy<prologues::PerSample, Tile>;
 template <class Tile>
-using Plain = CondTile<prologues::SharedFilter, Tile>;
+using Plain = Policy<prologues::SharedFilter, Tile>;
 
-}  // namespace weft::perf
+// Images of ResNet-50 have 3136, 784, 196 and 49 pixels.
+using Tiles = TilesFrom<2, conv::Wgmma208x128, conv::Wgmma64x64, conv::Wgmma192x64,
+                        conv::Wgmma112x64, conv::Wgmma64x128, conv::Wgmma96x128Deep,
+                        conv::Wgmma256x64PingPong, conv::Wgmma128x64PingPong>;
+using MixedTiles = PoliciesOf<Mixed, Tiles>;
+using PlainTiles = PoliciesOf<Plain, Tiles>;
+
+using Operators = gemm::JoinFamilies<MixedTiles, PlainTiles>;
+
+}  // namespace weft::perf::condconv

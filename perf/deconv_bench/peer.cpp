@@ -1,7 +1,5 @@
 #include "perf/deconv_bench/peer.hpp"
 
-#if WEFT_HAVE_CUDNN
-
 #include <algorithm>
 #include <utility>
 
@@ -104,5 +102,3 @@ absl::Status CudnnGradient::Enqueue(int set, cudaStream_t stream) const {
 }
 
 }  // namespace weft::perf
-
-#endif

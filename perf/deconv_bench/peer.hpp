@@ -1,8 +1,6 @@
 // The transposed convolution of cuDNN: the gradient of a convolution by its source, in half and
-// NHWC. Only with WEFT_HAVE_CUDNN.
+// NHWC.
 #pragma once
-
-#if WEFT_HAVE_CUDNN
 
 #include <cstdint>
 #include <memory>
@@ -51,5 +49,3 @@ class CudnnGradient {
 };
 
 }  // namespace weft::perf
-
-#endif

@@ -1,16 +1,13 @@
 // The operators of epilogue_bench: a convolution over NCxHWx<32> with each of variants.def's
-// epilogues, destinations and zero points, and one with filters of int8 and int4.
-// perf/operators.cmake compiles these.
+// epilogues, destinations and zero points, and those with filters of int8 and int4 and depthwise ones.
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
+#include "perf/bench/tiles.hpp"
 #include "weft/conv/ready_made.hpp"
 
-namespace weft::perf {
-
-namespace variants {
+namespace weft::perf::variants {
 
 namespace e = epilogues;
 
@@ -117,49 +114,38 @@ using ToInt4 = EndingIn<Tile, e::ClampTo<std::int8_t, -8, 7>, PairedInt4<NCxHWx<
 template <class Tile>
 using ToUint4 = EndingIn<Tile, e::ClampTo<std::uint8_t, 0, 15>, PairedInt4<NCxHWx<64>>>;
 
-}  // namespace variants
+// The fastest tiles of the measured layers.
+using Tiles = TilesFrom<1, conv::Wgmma112x64, conv::Wgmma192x64, conv::Wgmma208x128,
+                        conv::Wgmma96x128, conv::Wgmma64x128>;
+// Those of them that outputs of 16 bits are measured over; and of operators that wgmma_sm90 does not serve: a
+// SourceFunctor, 4-bit and 4-byte outputs.
+using SixteenTiles = TilesFrom<1, conv::Wgmma112x64, conv::Wgmma192x64>;
+using MmaTiles = TilesFrom<1, conv::Mma128x64, conv::Mma64x64Deep>;
 
 // A depthwise convolution with ReLU, and with zero points, whose sums the kernel takes itself.
 template <class Tile, class... Zeros>
 struct DepthwiseWith
-    : conv::S8Depthwise32<epilogues::Chain<Zeros..., epilogues::Scale, epilogues::Bias<>,
-                                           epilogues::Relu, epilogues::ClampTo<std::int8_t>>,
+    : conv::S8Depthwise32<e::Chain<Zeros..., e::Scale, e::Bias<>, e::Relu, e::ClampTo<std::int8_t>>,
                           NCxHWx<32>, Tile> {};
 template <class Tile>
 using DepthwiseRelu = DepthwiseWith<Tile>;
 template <class Tile>
-using DepthwiseSourceZero = DepthwiseWith<Tile, epilogues::SourceZeroPoint>;
+using DepthwiseSourceZero = DepthwiseWith<Tile, e::SourceZeroPoint>;
 template <class Tile>
-using DepthwiseBothZeros =
-    DepthwiseWith<Tile, epilogues::SourceZeroPoint, epilogues::FilterZeroPoint>;
-using DepthwiseTiles = std::tuple<conv::Depthwise7x8, conv::Depthwise4x8>;
+using DepthwiseBothZeros = DepthwiseWith<Tile, e::SourceZeroPoint, e::FilterZeroPoint>;
+using DepthwiseTiles = TilesFrom<1, conv::Depthwise7x8, conv::Depthwise4x8>;
 
-// The fastest tiles of the measured layers. Those that have GPU code are tried.
-using VariantTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64, conv::Wgmma208x128,
-                                conv::Wgmma96x128, conv::Wgmma64x128>;
-
-// Those of them that outputs of 16 bits are measured over; and of operators that wgmma_sm90 does not serve: a
-// SourceFunctor, 4-bit and 4-byte outputs.
-using SixteenTiles = std::tuple<conv::Wgmma192x64, conv::Wgmma112x64>;
-using MmaTiles = std::tuple<conv::Mma128x64, conv::Mma64x64Deep>;
-
-// For images of few pixels, whose filters are what there is to read.
-struct Mma16x32 {
-  static constexpr auto config = conv::MmaSm80Config({16, 32, 256}, {16, 32, 256}, 6);
-};
-// The same with several warps to each k tile.
+// For images of few pixels, whose filters are what there is to read: several warps to each k tile.
 template <int m, int n, int k, int warp_n, int warp_k, int stages>
 struct Sliced {
   static constexpr auto config = conv::MmaSm80Config({m, n, k}, {16, warp_n, warp_k}, stages);
 };
 template <class Tile>
-using Int8Filters = variants::Relu<Tile>;
-template <class Tile>
-using Int4Filters = conv::Int4Filter<Int8Filters<Tile>>;
-using Int4Tiles =
-    std::tuple<conv::Mma32x32Deep, conv::Mma64x64Deep, Mma16x32, Sliced<16, 32, 256, 32, 64, 6>,
-               Sliced<16, 32, 256, 32, 32, 6>, Sliced<16, 32, 512, 32, 64, 6>,
-               Sliced<16, 64, 512, 32, 128, 4>, Sliced<32, 32, 512, 32, 128, 4>>;
+using Int4Relu = conv::Int4Filter<Relu<Tile>>;
+using Int4Tiles = TilesFrom<2, conv::Mma32x32Deep, Sliced<16, 32, 512, 32, 64, 6>,
+                            conv::Mma64x64Deep, Sliced<16, 32, 256, 32, 256, 6>,
+                            Sliced<16, 32, 256, 32, 64, 6>, Sliced<16, 32, 256, 32, 32, 6>,
+                            Sliced<16, 64, 512, 32, 128, 4>, Sliced<32, 32, 512, 32, 128, 4>>;
 // Int4 alone through wgmma_sm90: of int8, FewPixelTiles has what is quickest.
 template <int m, int n, int k, int warp_m, int split>
 struct WgmmaOfInt4 {
@@ -167,11 +153,27 @@ struct WgmmaOfInt4 {
       gemm::WithClusterSplitK(conv::WgmmaSm90Config({m, n, k}, {warp_m, 64, k}), split);
 };
 using Int4WgmmaTiles =
-    std::tuple<WgmmaOfInt4<32, 64, 128, 32, 1>, WgmmaOfInt4<32, 64, 256, 32, 4>,
-               WgmmaOfInt4<64, 64, 128, 64, 4>, WgmmaOfInt4<64, 64, 128, 64, 8>,
-               WgmmaOfInt4<64, 128, 128, 64, 1>, WgmmaOfInt4<128, 128, 128, 128, 1>>;
+    TilesFrom<1, WgmmaOfInt4<64, 64, 128, 64, 4>, WgmmaOfInt4<32, 64, 128, 32, 1>,
+              WgmmaOfInt4<32, 64, 256, 32, 4>, WgmmaOfInt4<64, 64, 128, 64, 8>,
+              WgmmaOfInt4<64, 128, 128, 64, 1>, WgmmaOfInt4<128, 128, 128, 128, 1>>;
 // Of int8 alone.
 using FewPixelTiles =
-    std::tuple<conv::Wgmma32x64, conv::Wgmma32x64SplitK4, conv::Wgmma64x64SplitK4>;
+    TilesFrom<1, conv::Wgmma32x64, conv::Wgmma32x64SplitK4, conv::Wgmma64x64SplitK4>;
 
-}  // namespace weft::perf
+// All that the program measures. ReLU over Tiles and SixteenTiles is the line "ReLU again".
+using Operators = gemm::JoinFamilies<
+#define BASIC(kind, name, Of, List) PoliciesOf<Of, List>,
+#if WEFT_PERF_ALL_TILES
+#define VARIANT BASIC
+#else
+#define VARIANT(...)
+#endif
+#include "perf/epilogue_bench/variants.def"
+#undef BASIC
+#undef VARIANT
+    PoliciesOf<Relu, MmaTiles>, PoliciesOf<DepthwiseRelu, DepthwiseTiles>,
+    PoliciesOf<DepthwiseSourceZero, DepthwiseTiles>, PoliciesOf<DepthwiseBothZeros, DepthwiseTiles>,
+    PoliciesOf<Relu, Int4Tiles>, PoliciesOf<Int4Relu, Int4Tiles>,
+    PoliciesOf<Int4Relu, Int4WgmmaTiles>, PoliciesOf<Relu, FewPixelTiles>>;
+
+}  // namespace weft::perf::variants

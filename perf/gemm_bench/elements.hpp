@@ -1,7 +1,5 @@
-// The element types of gemm_bench. Only with WEFT_HAVE_CUDA.
+// The element types of gemm_bench.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <library_types.h>
 
@@ -115,5 +113,3 @@ struct PeerElementOf<Float8E5m2> {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// The operands of gemm_bench's products. Only with WEFT_HAVE_CUDA.
+// The operands of gemm_bench's products.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdint>
 #include <string>
@@ -90,5 +88,3 @@ struct RandomMatrix {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

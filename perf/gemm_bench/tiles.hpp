@@ -1,7 +1,5 @@
-// The tiles of a family of products, and their rows. Only with WEFT_HAVE_CUDA.
+// The tiles of a family of products, and their rows.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdio>
 #include <string>
@@ -12,7 +10,6 @@
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/gemm_bench/sizes.hpp"
 #include "perf/support/json.hpp"
-#include "perf/support/stopwatch.hpp"
 #include "weft/gemm/dispatch.hpp"
 
 namespace weft::perf {
@@ -23,7 +20,8 @@ struct Tile {
   Json row;
   bool fits = true;  // the product
   absl::Status status = absl::OkStatus();
-  Contestant contestant = {};
+
+  std::string what() const { return absl::StrCat("tile ", index); }  // in a race
 };
 
 template <class P>
@@ -72,16 +70,14 @@ void PrintTile(const gemm::GemmProblem& problem, const Json& row) {
   const double operations = (kIsComplex<typename P::Element> ? 8.0 : 2.0) * problem.m * problem.n *
                             problem.k * problem.batch;
   std::printf(
-      "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f  sm80 ratio %.3f; "
+      "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f; "
       "%s%s%s\n",
       TypeName<P>().c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
       row["layout"].get<std::string>().c_str(), us, us > 0 ? 1e-6 * operations / us : 0.0,
-      row.value("peer_us", 0.0), row.value("ratio", 0.0), row.value("sm80_ratio", 0.0),
-      row["status"].get<std::string>().c_str(), row.value("best", false) ? "; best" : "",
+      row.value("peer_us", 0.0), row.value("ratio", 0.0), row["status"].get<std::string>().c_str(),
+      row.value("best", false) ? "; best" : "",
       row.value("model", false) ? "; the model's choice" : "");
   std::fflush(stdout);
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -16,11 +16,8 @@ void Add(gemm::Family<Policies...>, std::map<std::string, gemm::GemmFacts>* tile
 const std::map<std::string, std::map<std::string, gemm::GemmFacts>>& AllProductTiles() {
   static const auto* const tiles = [] {
     auto* all = new std::map<std::string, std::map<std::string, gemm::GemmFacts>>;
-#define GEMMS(Name) Add(Name(), &(*all)[#Name]);
-#define BASIC GEMMS
-#include "perf/gemms.def"
-#undef GEMMS
-#undef BASIC
+    const auto add = [all](auto family, const char* name) { Add(family, &(*all)[name]); };
+    ForEachGemmFamily(add);
     return all;
   }();
   return *tiles;

@@ -1,7 +1,7 @@
 #include "perf/model_check/tiles.hpp"
 
-#include "perf/weft_perf/table_tiles.hpp"
 #include "perf/weft_perf/tile_names.hpp"
+#include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/planner/plan.hpp"
 #include "weft/conv/planner/policy_facts.hpp"
 
@@ -24,16 +24,10 @@ void Add(ModelTiles* tiles) {
 const ModelTiles& AllModelTiles() {
   static const ModelTiles* const tiles = [] {
     auto* all = new ModelTiles;
-#define TILE(Name, ...) Add<Name<__VA_ARGS__>>(all);
-#define NETWORK TILE
-#define BASIC TILE
-#include "perf/tiles.def"
-#undef TILE
-#undef NETWORK
-#undef BASIC
-    const auto add = [all]<class P>() { Add<P>(all); };
-    ForEachTableTile(add);
-    ForEachDepthwiseTableTile(add);
+    const auto add = [all]<class P>(int) { Add<P>(all); };
+    ForEachPolicy(BasicTiles(), add);
+    ForEachPolicy(NetworkTiles(), add);
+    ForEachPolicy(ReluTiles(), add);
     return all;
   }();
   return *tiles;

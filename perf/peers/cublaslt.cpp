@@ -5,8 +5,6 @@
 // by channel is asked for each problem: both ways are tried.
 #include "perf/peers/peer.hpp"
 
-#if WEFT_HAVE_CUBLASLT
-
 #include <deque>
 
 #include "absl/strings/str_cat.h"
@@ -88,5 +86,3 @@ std::unique_ptr<Peer> MakeCublasLt(const std::string& name) {
 }
 
 }  // namespace weft::perf::internal
-
-#endif  // WEFT_HAVE_CUBLASLT

@@ -1,7 +1,5 @@
 #include "perf/peers/cudnn_graph.hpp"
 
-#if WEFT_HAVE_CUDNN
-
 #include <algorithm>
 #include <set>
 
@@ -295,5 +293,3 @@ Descriptor CudnnGraph::Pack(const std::vector<std::int64_t>& ids,
 }
 
 }  // namespace weft::perf::internal
-
-#endif  // WEFT_HAVE_CUDNN

@@ -8,8 +8,6 @@
 
 #include "perf/peers/peer.hpp"
 
-#if WEFT_HAVE_CUDNN
-
 #include "absl/strings/str_cat.h"
 #include "perf/peers/cudnn_graph.hpp"
 #include "perf/support/floor.hpp"
@@ -212,5 +210,3 @@ std::unique_ptr<Peer> MakeCudnnGraph(const std::string& name, bool half, bool to
 }
 
 }  // namespace weft::perf::internal
-
-#endif  // WEFT_HAVE_CUDNN

@@ -5,8 +5,6 @@
 
 #include "perf/peers/peer.hpp"
 
-#if WEFT_HAVE_CUDNN
-
 #include "absl/strings/str_cat.h"
 #include "perf/peers/libraries.hpp"
 #include "perf/support/floor.hpp"
@@ -200,5 +198,3 @@ std::unique_ptr<Peer> MakeCudnnLegacy(const std::string& name, TensorFormatName 
 }
 
 }  // namespace weft::perf::internal
-
-#endif  // WEFT_HAVE_CUDNN

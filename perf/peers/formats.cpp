@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "perf/support/status.hpp"
+#if WEFT_HAVE_CUDA
 #include "perf/support/device_data.hpp"
 #include "perf/support/launch.hpp"
+#endif
 
 namespace weft::perf {
 namespace {

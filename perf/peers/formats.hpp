@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "perf/support/cuda.hpp"
 #include "perf/support/format_kernels.hpp"
+#if WEFT_HAVE_CUDA
+#include "perf/support/cuda.hpp"
+#endif
 
 namespace weft::perf {
 

@@ -58,9 +58,7 @@ struct CudnnApi {
 
 // clang-format off
 #define WEFT_LT_FUNCTIONS(X) \
-  X(GetVersion) X(GetStatusString) X(Create) X(Matmul) X(MatmulAlgoCapGetAttribute) \
-  X(MatmulAlgoCheck) X(MatmulAlgoConfigSetAttribute) \
-  X(MatmulAlgoGetHeuristic) X(MatmulAlgoGetIds) X(MatmulAlgoInit) X(MatmulDescCreate) \
+  X(GetVersion) X(GetStatusString) X(Create) X(Matmul) X(MatmulAlgoGetHeuristic) X(MatmulDescCreate) \
   X(MatmulDescDestroy) X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatrixLayoutDestroy) \
   X(MatrixLayoutSetAttribute) \
   X(MatmulPreferenceCreate) X(MatmulPreferenceDestroy) X(MatmulPreferenceSetAttribute)

@@ -1,9 +1,5 @@
 #include "perf/peers/lt_product.hpp"
 
-#if WEFT_HAVE_CUBLASLT
-
-#include <cuda.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,17 +11,6 @@ namespace weft::perf {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
-
-// A function of the driver; null if it has none of that name.
-template <class Function>
-Function* DriverFunction(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion(name, &function, 12030, cudaEnableDefault, &result);
-  if (error != cudaSuccess || result != cudaDriverEntryPointSuccess) function = nullptr;
-  return reinterpret_cast<Function*>(function);
-}
 
 }  // namespace
 
@@ -102,57 +87,12 @@ absl::StatusOr<LtProduct> LtProduct::Create(const LtShape& shape, int most) {
   for (int i = 0; i < found; ++i) {
     if (offers[i].state == CUBLAS_STATUS_SUCCESS) p.algorithms_.push_back(offers[i].algo);
   }
-  p.offered_ = p.algorithms();
   WEFT_LET(p.workspace_, DeviceBuffer::Create(kWorkspaceBytes));
   return p;
 }
 
-void LtProduct::AddAll() {
-  const cublasComputeType_t compute = shape_.compute();
-  std::vector<int> ids(256);
-  int found = 0;
-  if (api_->MatmulAlgoGetIds(api_->handle, compute, shape_.scale(), shape_.operand, shape_.operand,
-                             shape_.result, shape_.result, static_cast<int>(ids.size()), ids.data(),
-                             &found) != CUBLAS_STATUS_SUCCESS) {
-    return;
-  }
-  ids.resize(found);
-  for (const int id : ids) {
-    cublasLtMatmulAlgo_t algo;
-    if (api_->MatmulAlgoInit(api_->handle, compute, shape_.scale(), shape_.operand, shape_.operand,
-                             shape_.result, shape_.result, id, &algo) != CUBLAS_STATUS_SUCCESS) {
-      continue;
-    }
-    const auto values = [&](cublasLtMatmulAlgoCapAttributes_t what) {
-      std::vector<std::uint32_t> list(512);
-      std::size_t bytes = 0;
-      (void)api_->MatmulAlgoCapGetAttribute(&algo, what, list.data(), list.size() * sizeof(list[0]),
-                                            &bytes);
-      list.resize(bytes / sizeof(list[0]));
-      if (list.empty()) list.push_back(0);  // "undefined", which the algorithm then has to take
-      return list;
-    };
-    const std::vector<std::uint32_t> stages = values(CUBLASLT_ALGO_CAP_STAGES_IDS);
-    for (const std::uint32_t tile : values(CUBLASLT_ALGO_CAP_TILE_IDS)) {
-      for (const std::uint32_t stage : stages) {
-        cublasLtMatmulHeuristicResult_t result;
-        if (api_->MatmulAlgoConfigSetAttribute(&algo, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile,
-                                               sizeof(tile)) == CUBLAS_STATUS_SUCCESS &&
-            api_->MatmulAlgoConfigSetAttribute(&algo, CUBLASLT_ALGO_CONFIG_STAGES_ID, &stage,
-                                               sizeof(stage)) == CUBLAS_STATUS_SUCCESS &&
-            api_->MatmulAlgoCheck(api_->handle, is_->operation, is_->a, is_->b, is_->d, is_->d,
-                                  &algo, &result) == CUBLAS_STATUS_SUCCESS &&
-            result.workspaceSize <= kWorkspaceBytes) {
-          algorithms_.push_back(algo);
-        }
-      }
-    }
-  }
-}
-
 std::string LtProduct::Name(int algorithm) const {
   return absl::StrCat("cublasLt ", api_->GetVersion(), " #", algorithm,
-                      algorithm < offered_ ? "" : " of all its algorithms",
                       shape_.fast_sums ? ", fast sums" : "");
 }
 
@@ -176,43 +116,6 @@ absl::Status LtProduct::Run(int algorithm, const void* a, const void* b, void* d
                                   c == nullptr ? d : c, is_->d, d, is_->d, &algorithms_[algorithm],
                                   workspace_.data(), kWorkspaceBytes, stream),
                      "cublasLtMatmul");
-}
-
-std::string LtProduct::Kernels(int algorithm, const void* a, const void* b, void* d) const {
-  static auto* const params =
-      DriverFunction<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS*)>("cuGraphKernelNodeGetParams");
-  static auto* const function_name =
-      DriverFunction<CUresult(const char**, CUfunction)>("cuFuncGetName");
-  static auto* const kernel_name =
-      DriverFunction<CUresult(const char**, CUkernel)>("cuKernelGetName");
-  CudaStream stream;
-  if (params == nullptr || function_name == nullptr || kernel_name == nullptr ||
-      !stream.Init().ok() ||
-      cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed) != cudaSuccess) {
-    return "";
-  }
-  const bool ran = Run(algorithm, a, b, d, stream.get()).ok();
-  cudaGraph_t graph = nullptr;
-  std::string names;
-  std::size_t count = 0;
-  if (cudaStreamEndCapture(stream.get(), &graph) == cudaSuccess && ran &&
-      cudaGraphGetNodes(graph, nullptr, &count) == cudaSuccess) {
-    std::vector<cudaGraphNode_t> nodes(count);
-    (void)cudaGraphGetNodes(graph, nodes.data(), &count);
-    for (const cudaGraphNode_t node : nodes) {
-      CUDA_KERNEL_NODE_PARAMS p = {};
-      const char* name = nullptr;
-      if (params(node, &p) != CUDA_SUCCESS) continue;  // not a kernel
-      if ((p.func == nullptr || function_name(&name, p.func) != CUDA_SUCCESS) &&
-          (p.kern == nullptr || kernel_name(&name, p.kern) != CUDA_SUCCESS)) {
-        continue;
-      }
-      absl::StrAppend(&names, names.empty() ? "" : " + ", name);
-    }
-  }
-  if (graph != nullptr) cudaGraphDestroy(graph);
-  (void)cudaGetLastError();
-  return names;
 }
 
 absl::StatusOr<double> MeasureTensorTops(cudaStream_t stream, std::string* source) {
@@ -250,5 +153,3 @@ absl::StatusOr<double> MeasureTensorTops(cudaStream_t stream, std::string* sourc
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUBLASLT

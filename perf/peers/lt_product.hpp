@@ -1,8 +1,6 @@
 // Matrix products by cuBLASLt: the convolution peer, gemm_bench and the tensor cores' ceiling run
-// this. Only with WEFT_HAVE_CUBLASLT.
+// this.
 #pragma once
-
-#if WEFT_HAVE_CUBLASLT
 
 #include <memory>
 #include <string>
@@ -52,20 +50,13 @@ class LtProduct {
   static absl::StatusOr<LtProduct> Create(const LtShape& shape, int most);
   LtProduct(LtProduct&&) = default;
 
-  // Appends every tile and number of stages of every algorithm that cuBLASLt can run.
-  void AddAll();
-
   int algorithms() const { return static_cast<int>(algorithms_.size()); }
-  int offered() const { return offered_; }  // how many of these the heuristic named
   // The version and the algorithm's place.
   std::string Name(int algorithm) const;
 
   // D = alpha op(A) op(B) + beta C; alpha is not used with row_alpha.
   absl::Status Run(int algorithm, const void* a, const void* b, void* d, cudaStream_t stream,
                    float alpha = 1.0f, float beta = 0.0f, const void* c = nullptr) const;
-  // The kernels that Run launches, joined by " + ", as the library calls them; empty if the driver
-  // does not say.
-  std::string Kernels(int algorithm, const void* a, const void* b, void* d) const;
 
  private:
   explicit LtProduct(const LtShape& shape) : shape_(shape) {}
@@ -83,7 +74,6 @@ class LtProduct {
   std::unique_ptr<Described> is_ = std::make_unique<Described>();
   DeviceBuffer workspace_;
   std::vector<cublasLtMatmulAlgo_t> algorithms_;
-  int offered_ = 0;
 };
 
 // int8 through the tensor cores, two operations a multiply-accumulate: the fastest algorithm on
@@ -92,5 +82,3 @@ class LtProduct {
 absl::StatusOr<double> MeasureTensorTops(cudaStream_t stream, std::string* source);
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUBLASLT

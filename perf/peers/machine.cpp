@@ -1,7 +1,5 @@
 #include "perf/peers/machine.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <dlfcn.h>
 
 #include <chrono>
@@ -10,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#if WEFT_HAVE_CUBLASLT
 #include "perf/peers/lt_product.hpp"
+#endif
 #include "perf/peers/peer.hpp"
 #include "perf/support/device_data.hpp"
 
@@ -167,5 +167,3 @@ absl::Status Machine::ReadEnergy(const Contestant& contestant, const std::string
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// The GPU that a run is made on: its data, its ceilings, its clock. Only with WEFT_HAVE_CUDA.
+// The GPU that a run is made on: its data, its ceilings, its clock.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <string>
 
@@ -46,5 +44,3 @@ class Machine {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -113,9 +113,6 @@ class Peer {
   virtual absl::Status Build(int) { return absl::OkStatus(); }
   virtual void Release(int) {}
 
-  // Whether runs may start while earlier ones end, for peers that have the choice (ours).
-  virtual void SetDependent(bool) {}
-
   // One run on buffer set `set`.
   virtual absl::Status Enqueue(int variant, int set, Stream stream) = 0;
 

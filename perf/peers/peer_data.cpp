@@ -1,7 +1,5 @@
 #include "perf/peers/peer_data.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <cmath>
 
@@ -143,5 +141,3 @@ absl::StatusOr<Differences> PeerData::Check(Peer& peer, int variant, Stream stre
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// Random tensors for peers, and what their results must be. Only with WEFT_HAVE_CUDA.
+// Random tensors for peers, and what their results must be.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdint>
 #include <memory>
@@ -47,5 +45,3 @@ class PeerData {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
 #include "perf/support/copy_time.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -73,5 +71,3 @@ absl::StatusOr<CopyTime> CopyTime::Create(std::int64_t reads, std::int64_t write
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,8 +1,6 @@
 // What a copy of a layer's bytes takes: the rate of a large copy says little about the few microseconds of a
-// small one, in which launch and latency count. Only with WEFT_HAVE_CUDA.
+// small one, in which launch and latency count.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdint>
 #include <string>
@@ -34,5 +32,3 @@ class CopyTime {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
 #include "perf/support/cuda.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include "absl/strings/str_cat.h"
 #include "perf/support/status.hpp"
 
@@ -110,5 +108,3 @@ absl::Status CudaGraph::Launch(cudaStream_t stream) const {
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,10 +1,8 @@
-// Memory, streams, events and graphs of the CUDA runtime for g++ code. Only with WEFT_HAVE_CUDA.
+// Memory, streams, events and graphs of the CUDA runtime for g++ code.
 //
 // Every call that can fail returns a Status: Unavailable if there is no GPU that can be used, else
 // Internal with CUDA's own words.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
 
@@ -162,5 +160,3 @@ class CudaGraph {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
 #include "perf/support/device_data.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <vector>
 
@@ -81,5 +79,3 @@ absl::StatusOr<Ceilings> MeasureCeilings(Stream stream) {
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// Random tensors on the GPU, comparisons there, and the GPU's ceilings. Only with WEFT_HAVE_CUDA.
+// Random tensors on the GPU, comparisons there, and the GPU's ceilings.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdint>
 
@@ -28,5 +26,3 @@ absl::StatusOr<Differences> Compare(const std::int8_t* got, const std::int8_t* w
 absl::StatusOr<Ceilings> MeasureCeilings(Stream stream);
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -15,7 +15,6 @@ Json ContenderJson(const Contender& c) {
   if (c.short_us > 0.0) json["short_us"] = Rounded(c.short_us);
   AddTiming("time", c.time, &json);
   AddTiming("with_reformat", c.with_reformat, &json);
-  AddTiming("plain", c.plain, &json);
   if (c.best >= 0) json["differences"] = c.differences;
   if (c.best >= 0) json["largest_difference"] = c.largest;
   if (!c.note.empty()) json["note"] = c.note;
@@ -89,7 +88,6 @@ Json LayerRow::ToJson() const {
   if (best != nullptr) {
     const double us = best->time.median;
     if (rival != nullptr) json["ratio"] = Rounded(rival->time.median / us, 4);
-    if (best->plain.median > 0.0) json["ours_plain_us"] = Rounded(best->plain.median);
     json["noise"] =
         Rounded(std::max(best->time.noise, rival == nullptr ? 0.0 : rival->time.noise), 4);
   }

@@ -35,7 +35,6 @@ struct Contender {
   double short_us = 0.0;      // its time then
   Timing time;                // interleaved with the others; none: was not among the best
   Timing with_reformat;       // the same between tensors in the user's formats
-  Timing plain;               // our best layout, each launch after the last one's end
   long long differences = 0;  // from the reference: of ours over all tiles, of a peer its best's
   int largest = 0;
   std::string note;  // why there is no time

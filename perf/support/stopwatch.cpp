@@ -1,7 +1,5 @@
 #include "perf/support/stopwatch.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <cmath>
 
@@ -71,5 +69,3 @@ absl::Status Stopwatch::Interleave(const std::vector<Contestant*>& contestants, 
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,8 +1,6 @@
 // Timing of things that can be enqueued, side by side.
 #pragma once
 
-#if WEFT_HAVE_CUDA
-
 #include <functional>
 #include <vector>
 
@@ -53,5 +51,3 @@ class Stopwatch {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

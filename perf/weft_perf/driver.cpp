@@ -1,7 +1,5 @@
 #include "perf/weft_perf/run.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -332,18 +330,3 @@ absl::StatusOr<bool> RunNetwork(const Options& options) {
 }
 
 }  // namespace weft::perf
-
-#else
-
-namespace weft::perf {
-
-absl::StatusOr<bool> RunLayers(const Options&) {
-  return absl::UnavailableError("built without CUDA: there is nothing that it could measure");
-}
-absl::StatusOr<bool> RunNetwork(const Options& options) {
-  return RunLayers(options);
-}
-
-}  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

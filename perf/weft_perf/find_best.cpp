@@ -1,7 +1,5 @@
 #include "perf/weft_perf/find_best.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -105,5 +103,3 @@ Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// The best variant of a peer, ours or another's. Only with WEFT_HAVE_CUDA.
+// The best variant of a peer, ours or another's.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <functional>
 #include <string>
@@ -44,5 +42,3 @@ PeerOptions OptionsFor(const std::string& name, const std::set<std::string>& ski
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant);
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

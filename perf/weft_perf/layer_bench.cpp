@@ -1,7 +1,5 @@
 #include "perf/weft_perf/run.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -25,7 +23,7 @@ struct Entry {
   std::unique_ptr<Peer> peer;
   Contender* contender = nullptr;
   bool ours = false;
-  Contestant contestant = {}, plain = {};
+  Contestant contestant = {};
   std::unique_ptr<ReformattedPeer> reformatted = nullptr;
   Contestant reformatted_contestant = {};
 
@@ -125,9 +123,7 @@ class Bench {
 
   // Makes `contestant` of a peer's variant. A peer that fails now has a note; ours is an error.
   absl::Status Join(Entry& e, Peer& peer, int variant, Contestant* contestant) {
-    contestant->enqueue = [&peer, variant, stream = stream(),
-                           dependent = contestant != &e.plain](int set) {
-      peer.SetDependent(dependent);
+    contestant->enqueue = [&peer, variant, stream = stream()](int set) {
       return peer.Enqueue(variant, set, stream);
     };
     if (const absl::Status s = watch().Prepare(*contestant, sets(), kLongSample); !s.ok()) {
@@ -181,7 +177,6 @@ class Bench {
       about_(absl::StrCat(e.peer->name(), "/", c.variant));
       WEFT_TRY(Join(e, *e.peer, c.best, &e.contestant));
       if (reformat && !all_.empty() && all_.back() == &e.contestant) WEFT_TRY(JoinReformatted(e));
-      if (e.ours && c.short_us <= least_of_ours) WEFT_TRY(Join(e, *e.peer, c.best, &e.plain));
     }
     // Memory is what bounds depthwise layers.
     std::optional<CopyTime> copy;
@@ -196,7 +191,6 @@ class Bench {
     WEFT_TRY(watch().Interleave(all_, options_.rounds, kRowBudget));
     for (Entry& e : entries_) {
       e.contender->time = Timing::Of(e.contestant.samples);
-      e.contender->plain = Timing::Of(e.plain.samples);
       if (e.reformatted == nullptr) continue;
       e.contender->with_reformat = e.reformatted->trivial()
                                        ? e.contender->time
@@ -254,5 +248,3 @@ Json MeasureLayer(const conv::Problem& problem, const Options& options, const Ch
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -8,7 +8,6 @@
 
 #include "perf/support/status.hpp"
 #include "perf/weft_perf/make_tiles.hpp"
-#include "perf/weft_perf/table_tiles.hpp"
 #include "perf/weft_perf/tile_names.hpp"
 #include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/convolution.hpp"
@@ -36,7 +35,7 @@ Tile MakeTile(const std::string& name) {
       if constexpr (P::Epilogue::kHasOutputScale) args.output_scale = given.output_scale;
       args.dst = given.dst;
       args.filter_is_constant = true;  // packed long before, as in a network
-      return op.Run(args, stream, {.dependent = given.dependent});
+      return op.Run(args, stream);
     });
   };
   return tile;
@@ -55,37 +54,14 @@ void AddTile(TilesByLayout* tiles) {
 
 }  // namespace internal
 
-// Which lines of perf/tiles.def are compiled: 0 BASIC, 1 also NETWORK and the table of tiles, 2 also TILE and the
-// table's depthwise tiles.
-#if !WEFT_HAVE_CUDA
-inline constexpr int kMostKinds = -1;
-#elif !WEFT_PERF_ALL_TILES
-inline constexpr int kMostKinds = 0;
-#else
-inline constexpr int kMostKinds = 2;
-#endif
-
 template <template <class> class With, class Src>
 void MakeTiles(TilesByLayout* tiles) {
-  // Kinds from 2 on have ReLU alone.
-  constexpr int kKinds = std::is_same_v<With<Nc32Tile<conv::Mma64x64>>, Nc32Tile<conv::Mma64x64>>
-                             ? kMostKinds
-                             : (std::min)(kMostKinds, 1);
-  const auto add = [tiles]<class P>() {
+  const auto add = [tiles]<class P>(int) {
     if constexpr (std::is_same_v<typename P::SrcLayout, Src>) internal::AddTile<With<P>>(tiles);
   };
-#define WEFT_ADD(least, Name, ...) \
-  if constexpr (kKinds >= least) add.template operator()<Name<__VA_ARGS__>>();
-#define BASIC(...) WEFT_ADD(0, __VA_ARGS__)
-#define NETWORK(...) WEFT_ADD(1, __VA_ARGS__)
-#define TILE(...) WEFT_ADD(2, __VA_ARGS__)
-#include "perf/tiles.def"
-#undef BASIC
-#undef NETWORK
-#undef TILE
-#undef WEFT_ADD
-  if constexpr (kKinds >= 1) ForEachTableTile(add);
-  if constexpr (kKinds >= 2) ForEachDepthwiseTableTile(add);
+  ForEachPolicy(MeasuredTiles(), add);
+  using Any = Nc32Tile<conv::Mma64x64>;
+  if constexpr (std::is_same_v<With<Any>, Any>) ForEachPolicy(MeasuredReluTiles(), add);
 }
 
 }  // namespace weft::perf

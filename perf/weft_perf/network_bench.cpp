@@ -1,7 +1,5 @@
 #include "perf/weft_perf/run.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -397,5 +395,3 @@ Json MeasureNetwork(const Network& network, const Options& options, const Choice
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -2,8 +2,6 @@
 
 #include "perf/weft_perf/run.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include "absl/strings/str_format.h"
 
 namespace weft::perf {
@@ -64,5 +62,3 @@ Json LayerRows(const Network& network, const std::vector<LayerFacts>& facts) {
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// What a row of a network says of its layers. Only with WEFT_HAVE_CUDA.
+// What a row of a network says of its layers.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <string>
 #include <vector>
@@ -28,5 +26,3 @@ struct LayerFacts {
 Json LayerRows(const Network& network, const std::vector<LayerFacts>& facts);
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

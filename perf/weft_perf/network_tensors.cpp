@@ -1,7 +1,5 @@
 #include "perf/weft_perf/network_tensors.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <algorithm>
 
 #include "perf/peers/peer_data.hpp"
@@ -146,5 +144,3 @@ absl::Status NetworkTensors::ToNhwc(int tensor, void* nhwc) const {
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,7 +1,5 @@
-// What a network reads and writes, and what it must hold. Only with WEFT_HAVE_CUDA.
+// What a network reads and writes, and what it must hold.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <cstdint>
 #include <vector>
@@ -55,5 +53,3 @@ class NetworkTensors {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

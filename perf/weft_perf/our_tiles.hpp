@@ -44,7 +44,6 @@ struct TileArguments {
   float gamma = 1.0f;
   float output_scale = 0.0f;
   std::int8_t* dst = nullptr;
-  bool dependent = true;  // gemm::LaunchOptions
 
   template <class Format>
   static constexpr auto Filter() {

@@ -1,7 +1,5 @@
 #include "perf/weft_perf/ours.hpp"
 
-#if WEFT_HAVE_CUDA
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,11 +52,8 @@ class Ours : public FormattedPeer {
     return absl::OkStatus();
   }
   void Release(int variant) override { runs_[variant] = nullptr; }
-  void SetDependent(bool dependent) override { dependent_ = dependent; }
   absl::Status Enqueue(int variant, int set, Stream stream) override {
-    TileArguments arguments = arguments_[set];
-    arguments.dependent = dependent_;
-    return runs_[variant](arguments, stream);
+    return runs_[variant](arguments_[set], stream);
   }
 
  private:
@@ -101,7 +96,6 @@ class Ours : public FormattedPeer {
   std::vector<TileRun> runs_;
   std::vector<TileArguments> arguments_;  // of each set
   TensorSets filters_;
-  bool dependent_ = true;
 };
 
 }  // namespace
@@ -177,5 +171,3 @@ absl::Status ReformattedPeer::Output(int set, std::int8_t* dst, Stream stream) {
 }
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -1,8 +1,6 @@
 // Our operators as peers of themselves: each layout a peer, each tile one of its variants, so that
-// one program checks and times them and other libraries in the same way. Only with WEFT_HAVE_CUDA.
+// one program checks and times them and other libraries in the same way.
 #pragma once
-
-#if WEFT_HAVE_CUDA
 
 #include <memory>
 #include <optional>
@@ -45,7 +43,6 @@ class ReformattedPeer : public Peer {
                        Stream) override {
     return absl::OkStatus();
   }
-  void SetDependent(bool dependent) override { inner_.SetDependent(dependent); }
   absl::Status Enqueue(int, int set, Stream stream) override;
   absl::Status Poison(int set, Stream stream) override;
   absl::Status Output(int set, std::int8_t* dst, Stream stream) override;
@@ -62,5 +59,3 @@ class ReformattedPeer : public Peer {
 };
 
 }  // namespace weft::perf
-
-#endif  // WEFT_HAVE_CUDA

@@ -59,8 +59,6 @@ inline TensorFormatName NetworkFormat(const Options& options) {
 absl::StatusOr<bool> RunLayers(const Options& options);
 absl::StatusOr<bool> RunNetwork(const Options& options);
 
-#if WEFT_HAVE_CUDA
-
 // One row, in layer_bench.cpp and network_bench.cpp: every peer's best variant, then all side by
 // side. What goes wrong is in the result. `skip` has steps, "<peer>/<step>" or "network <peer>
 // <layer>/<step>"; `choices` are earlier ones.
@@ -74,7 +72,5 @@ Json MeasureNetwork(const Network& network, const Options& options, const Choice
 // What both sides of a network compute, and what is left out; a row's line on the screen.
 std::string NetworkMethod();
 std::string NetworkLine(const Json& row);
-
-#endif  // WEFT_HAVE_CUDA
 
 }  // namespace weft::perf

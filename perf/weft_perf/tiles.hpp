@@ -3,6 +3,7 @@
 // configured; everything else uses their names.
 #pragma once
 
+#include "perf/bench/tiles.hpp"
 #include "weft/conv/tile_families.hpp"
 
 namespace weft::perf {
@@ -21,7 +22,7 @@ struct TileOf {
 
 }  // namespace internal
 
-// Tiles of the table of tiles, which weft_perf/table_tiles.hpp lists: TileT is a type of conv/ready_made_tiles.hpp.
+// Tiles of the table of tiles: TileT is a type of conv/ready_made_tiles.hpp.
 template <class TileT>
 struct Nc4Tile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>> {
   static constexpr auto config = TileT::config;
@@ -130,6 +131,65 @@ struct Nc32Depthwise : internal::TileOf<NCxHWx<32>, KRSx4x4, NCxHWx<32>> {
   static constexpr auto config = conv::DepthwiseConfig(kRows, kLanes, kThreads);
 };
 
+// Every row of a family in the table of tiles, and the lines of perf/tiles.def: those that an ordinary build has, those that
+// are measured with every epilogue, and those with ReLU alone.
+namespace internal {
+namespace families = conv::tile_families;
+
+template <class RowT>
+using OfNc4 = Nc4Tile<typename RowT::Tile>;
+template <class RowT>
+using OfNc4To32 = Nc4To32Tile<typename RowT::Tile>;
+template <class RowT>
+using OfNc4ToNhwc = Nc4ToNhwcTile<typename RowT::Tile>;
+template <class RowT>
+using OfNc32 = Nc32Tile<typename RowT::Tile>;
+template <class RowT>
+using OfNhwc = NhwcTile<typename RowT::Tile, RowT::kSrc, RowT::kDst>;
+template <class RowT>
+using OfNc4Depthwise = Nc4DepthwiseTile<typename RowT::Tile>;
+template <class RowT>
+using OfNc32Depthwise = Nc32DepthwiseTile<typename RowT::Tile>;
+template <class RowT>
+using OfNhwcDepthwise = NhwcDepthwiseTile<typename RowT::Tile>;
+
+}  // namespace internal
+
+#define BASIC(Name, ...) , gemm::Family<Name<__VA_ARGS__>>
+#define NETWORK(Name, ...)
+#define TILE(Name, ...)
+using BasicTiles = gemm::JoinFamilies<gemm::Family<>
+#include "perf/tiles.def"
+                                      >;
+#undef BASIC
+#undef NETWORK
+#define BASIC(Name, ...)
+#define NETWORK(Name, ...) , gemm::Family<Name<__VA_ARGS__>>
+using NetworkTiles = gemm::JoinFamilies<
+    PoliciesOf<internal::OfNc32, conv::TilesOf<internal::families::kNc32>>,
+    PoliciesOf<internal::OfNc32, conv::TilesOf<internal::families::kNc32, true>>,
+    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwc>>,
+    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwc, true>>,
+    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwcOfEight, true>>,
+    PoliciesOf<internal::OfNc4, conv::TilesOf<internal::families::kNc4>>,
+    PoliciesOf<internal::OfNc4To32, conv::TilesOf<internal::families::kFirstLayer, true>>,
+    PoliciesOf<internal::OfNc4ToNhwc, conv::TilesOf<internal::families::kFirstLayer, true>>
+#include "perf/tiles.def"
+    >;
+#undef NETWORK
+#undef TILE
+#define NETWORK(Name, ...)
+#define TILE(Name, ...) , gemm::Family<Name<__VA_ARGS__>>
+using ReluTiles = gemm::JoinFamilies<
+    PoliciesOf<internal::OfNc4Depthwise, conv::TilesOf<internal::families::kDepthwiseNc4>>,
+    PoliciesOf<internal::OfNc32Depthwise, conv::TilesOf<internal::families::kDepthwiseNc32>>,
+    PoliciesOf<internal::OfNhwcDepthwise, conv::TilesOf<internal::families::kDepthwiseNhwc>>
+#include "perf/tiles.def"
+    >;
+#undef BASIC
+#undef NETWORK
+#undef TILE
+
 // A tile's operator with another epilogue.
 template <class Tile>
 using WithRelu = Tile;
@@ -145,5 +205,39 @@ template <class Tile>
 struct WithHSwish : Tile {
   using Epilogue = epilogues::BiasHSwish<>;
 };
+
+// What this program compiles and measures.
+template <class IfAll>
+using WithAllTiles = std::conditional_t<kAllTiles, IfAll, gemm::Family<>>;
+using MeasuredTiles = gemm::JoinFamilies<BasicTiles, WithAllTiles<NetworkTiles>>;
+using MeasuredReluTiles = WithAllTiles<ReluTiles>;
+
+namespace internal {
+
+template <class FamilyT>
+struct WithEveryEpilogue;
+template <class... Tiles>
+struct WithEveryEpilogue<gemm::Family<Tiles...>> {
+  using type = gemm::JoinFamilies<
+      gemm::Family<WithRelu<Tiles>, WithNothing<Tiles>, WithResidual<Tiles>, WithHSwish<Tiles>>...>;
+};
+
+}  // namespace internal
+
+using MeasuredPolicies =
+    gemm::JoinFamilies<typename internal::WithEveryEpilogue<MeasuredTiles>::type,
+                       MeasuredReluTiles>;
+
+// Threads with 128 sums have no registers left for a residual before Hopper, nor over NHWC. What has no GPU code is
+// passed over when tiles are measured.
+template <class P>
+constexpr bool HasRegisters(bool on_hopper) {
+  constexpr auto c = P::config;
+  if constexpr (P::Epilogue::kHasResidual && decltype(c)::kMainloop == gemm::Mainloop::kMmaSm80) {
+    constexpr bool kNhwc = std::is_same_v<typename P::SrcLayout, NHWC>;
+    return c.warp.m != 64 || c.warp.n != 64 || (on_hopper && !kNhwc);
+  }
+  return true;
+}
 
 }  // namespace weft::perf

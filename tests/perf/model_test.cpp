@@ -2,7 +2,7 @@
 
 #include "perf/support/floor.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/weft_perf/table_tiles.hpp"
+#include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/choose/tile_model.hpp"
 #include "weft/conv/planner/plan.hpp"
 #include "weft/conv/planner/policy_facts.hpp"
@@ -24,13 +24,10 @@ struct SimtTiles {
     }
   }
   SimtTiles() {
-#define BASIC TILE
-#define NETWORK TILE
-#define TILE(Name, ...) Add<Name<__VA_ARGS__>>();
-#include "perf/tiles.def"
-    const auto add = [this]<class P>() { Add<P>(); };
-    ForEachTableTile(add);
-    ForEachDepthwiseTableTile(add);
+    const auto add = [this]<class P>(int) { Add<P>(); };
+    ForEachPolicy(BasicTiles(), add);
+    ForEachPolicy(NetworkTiles(), add);
+    ForEachPolicy(ReluTiles(), add);
   }
 };
 

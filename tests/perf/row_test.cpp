@@ -30,7 +30,6 @@ LayerRow Measured() {
     c.tile_us = {24.0, 12.0};
     c.short_us = 12.0;
     c.time = {{12.0 - 2.0 * i, 9.0, 13.0}, 0.01};
-    c.plain = {{13.0 - 2.0 * i, 10.0, 14.0}, 0.01};
     c.with_reformat = {{12.0 + 6.0 * i, 12.0, 20.0}, 0.0};
   }
   row.peers[0].name = "cudnn_nhwc";
@@ -76,7 +75,6 @@ TEST(Row, JsonHasTheFieldsOfTheReports) {
                      {"layout", "NHWC"},
                      {"ours_us", 10},
                      {"ours_p10_us", 9},
-                     {"ours_plain_us", 11},
                      {"peer_us", 20},
                      {"peer", "cudnn_graph: engine 1"},
                      {"ratio", 2},

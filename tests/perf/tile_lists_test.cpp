@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "perf/weft_perf/table_tiles.hpp"
+#include "perf/weft_perf/tiles.hpp"
 #include "tests/conv/harness.hpp"
 #include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/ready_made.hpp"
@@ -38,18 +38,12 @@ void SimtTile() {
   }
 }
 
-#define NETWORK TILE
-#define BASIC TILE
-#define TILE(Name, ...) SimtTile<Name<__VA_ARGS__>>();
 TEST(TileLists, EverySimtTileIsExact) {
-#include "perf/tiles.def"
-  const auto test = []<class P>() { SimtTile<P>(); };
-  ForEachTableTile(test);
-  ForEachDepthwiseTableTile(test);
+  const auto test = []<class P>(int) { SimtTile<P>(); };
+  ForEachPolicy(BasicTiles(), test);
+  ForEachPolicy(NetworkTiles(), test);
+  ForEachPolicy(ReluTiles(), test);
 }
-#undef BASIC
-#undef TILE
-#define TILE(...)
 
 TEST(TileLists, DepthwiseTilesOfWideLayoutsAreExact) {
   DepthwiseTile<Nc32Depthwise<7, 8, 64>>();
@@ -69,11 +63,17 @@ void BasicTile() {
   }
 }
 
-#define BASIC(Name, ...) BasicTile<Name<__VA_ARGS__>, __COUNTER__>();
-TEST(TileLists, BasicTilesAreExactWithEveryEpilogue) {
-#include "perf/tiles.def"
+template <class... Tiles, int... kIndex>
+void BasicTilesAreExact(gemm::Family<Tiles...>, std::integer_sequence<int, kIndex...>) {
+  (BasicTile<Tiles, kIndex>(), ...);
 }
-#undef BASIC
+
+TEST(TileLists, BasicTilesAreExactWithEveryEpilogue) {
+  const auto test = []<class... Tiles>(gemm::Family<Tiles...> tiles) {
+    BasicTilesAreExact(tiles, std::make_integer_sequence<int, sizeof...(Tiles)>());
+  };
+  test(BasicTiles());
+}
 
 // Operator and policy, as tuning tables name them.
 using Names = std::set<std::pair<std::string, std::string>>;
@@ -92,17 +92,9 @@ Names NamesOf(conv::Family<Policies...>) {
 // for simt towards NCxHWx<32> and the narrow accesses of NHWC.
 TEST(TileLists, HaveTheTilesOfTheReadyMadeFamiliesWithEveryEpilogue) {
   Names with_relu, with_all;
-#undef NETWORK
-#undef TILE
-#define BASIC NETWORK
-#define NETWORK(Name, ...) Insert<Name<__VA_ARGS__>>(&with_all);
-#define TILE(Name, ...) Insert<Name<__VA_ARGS__>>(&with_relu);
-#include "perf/tiles.def"
-#undef BASIC
-#undef NETWORK
-#undef TILE
-  const auto insert_all = [&]<class P>() { Insert<P>(&with_all); };
-  ForEachTableTile(insert_all);
+  ForEachPolicy(BasicTiles(), [&]<class P>(int) { Insert<P>(&with_all); });
+  ForEachPolicy(NetworkTiles(), [&]<class P>(int) { Insert<P>(&with_all); });
+  ForEachPolicy(ReluTiles(), [&]<class P>(int) { Insert<P>(&with_relu); });
   for (const Names& family : {NamesOf(conv::S8Conv32Family<>()),
                               NamesOf(conv::S8ConvNhwcFamily<>()), NamesOf(conv::S8Conv4Family<>()),
                               NamesOf(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>()),

@@ -12,24 +12,20 @@ template <class Element, class... Tiles>
 using WholeFamily = gemm::Family<gemm::TiledGemm<
     Element, epilogues::Chain<epilogues::ToSums<typename gemm::SumOf<Element>::type>>, Tiles>...>;
 
-// Of tensor cores.
+// Of tensor cores, and of floats.
 struct WholeMma32x32 {
   static constexpr gemm::MmaSizes kSizes = {
       .block = {32, 32, 64}, .warp = {16, 32, 64}, .stages = 4};
 };
 template <class Element>
-using WholeMma = WholeFamily<Element, WholeMma32x32, gemm::product_tiles::Mma64x64,
-                             gemm::product_tiles::Mma128x128, gemm::product_tiles::Wgmma64x64,
-                             gemm::product_tiles::Wgmma128x128>;
-using WholeS8 = WholeMma<std::int8_t>;
-using WholeHalf = WholeMma<Half>;
-using WholeFloat =
-    WholeFamily<float, gemm::product_tiles::AsyncFma32x32, gemm::product_tiles::AsyncFma64x64,
-                gemm::product_tiles::AsyncFma128x128>;
-
-template <class Element>
 using WholeOf = std::conditional_t<
-    std::is_same_v<Element, float>, WholeFloat,
-    std::conditional_t<std::is_same_v<Element, std::int8_t>, WholeS8, WholeHalf>>;
+    std::is_same_v<Element, float>,
+    WholeFamily<float, gemm::product_tiles::AsyncFma32x32, gemm::product_tiles::AsyncFma64x64,
+                gemm::product_tiles::AsyncFma128x128>,
+    WholeFamily<Element, WholeMma32x32, gemm::product_tiles::Mma64x64,
+                gemm::product_tiles::Mma128x128, gemm::product_tiles::Wgmma64x64,
+                gemm::product_tiles::Wgmma128x128>>;
+
+using BlockOperators = gemm::JoinFamilies<WholeOf<std::int8_t>, WholeOf<Half>, WholeOf<float>>;
 
 }  // namespace weft::perf

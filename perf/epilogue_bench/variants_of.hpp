@@ -1,0 +1,27 @@
+// Defines VariantsOf.
+#pragma once
+
+#include "perf/epilogue_bench/variants.hpp"
+
+namespace weft::perf {
+
+template <Kind kKind>
+std::vector<Variant> VariantsOf() {
+  using namespace variants;
+  std::vector<Variant> list;
+#define BASIC(kind, name, Of, List)                                           \
+  if constexpr (kKind == Kind::kind) {                                        \
+    list.push_back({name, &VariantWays<Of, List>, &VariantWays<Relu, List>}); \
+  }
+#if WEFT_PERF_ALL_TILES
+#define VARIANT BASIC
+#else
+#define VARIANT(...)
+#endif
+#include "perf/epilogue_bench/variants.def"
+#undef BASIC
+#undef VARIANT
+  return list;
+}
+
+}  // namespace weft::perf
