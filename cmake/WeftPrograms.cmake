@@ -7,11 +7,9 @@ foreach(folder examples perf)
   file(GLOB mains CONFIGURE_DEPENDS ${folder}/*.cpp)
   foreach(main IN LISTS mains)
     cmake_path(GET main STEM name)
-    # Programs that measure need a GPU's compiler and the headers of the libraries that they compare with. A build without
-    # a GPU has two of them.
+    # Programs that measure need a GPU's compiler and the headers of the libraries that they compare with.
     if(folder STREQUAL "perf" AND NOT name STREQUAL "model_check")
       if(NOT WEFT_HAVE_CUDA
-         OR (NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES AND NOT name MATCHES "^(weft_perf|gemm_bench)$")
          OR (NOT WEFT_CUDNN_INCLUDE AND name MATCHES "^(condconv|deconv)_bench$")
          OR (NOT WEFT_CUBLASLT_INCLUDE AND name MATCHES "^(condconv|gemm|list|block)_bench$"))
         continue()
@@ -21,7 +19,8 @@ foreach(folder examples perf)
     add_executable(${name} ${main} ${more})
     weft_own(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-    if(name STREQUAL "model_check" AND NOT WEFT_GPU_TESTS)  # only by its name
+    # What only measures, without a GPU only by its name; but for two.
+    if(folder STREQUAL "perf" AND NOT WEFT_GPU_TESTS AND NOT name MATCHES "^(weft_perf|gemm_bench)$")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})

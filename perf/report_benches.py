@@ -1,4 +1,4 @@
-"""Tables of the benches that measure one operator each (perf/peers/bench.hpp)."""
+"""Tables of the benches that measure one operator each (perf/bench/bench.hpp)."""
 
 import collections
 import statistics
