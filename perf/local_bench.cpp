@@ -41,9 +41,8 @@ absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
     // The weights alone are larger than the L2, so that one set of buffers is enough.
     Race race(bench.watch(), 1);
     WEFT_TRY(race.AddFastest("ours", {way}));
-    WEFT_LET(CopyTime copy,
-             CopyTime::Create(reads, writes, false, bench.machine().limits().sm_count,
-                              bench.watch(), Race::kSampleMicroseconds));
+    WEFT_LET(CopyTime copy, CopyTime::Create(reads, writes, bench.machine().limits().sm_count,
+                                             bench.watch(), Race::kSampleMicroseconds));
     race.Add("copy", copy.name(), &copy.contestant());
     WEFT_TRY(race.Run());
     const double us = race.us("ours");

@@ -84,7 +84,7 @@ def tables_of(found, root, own):
         "check": tables.check(anchors, read_times(root, "anchors_us.csv")) if anchors and own else "",
         "cutlass": tables.cutlass(anchors, read_times(root, "cutlass_us.csv")) if anchors and own else "",
         **{f"layers-{name}": tables.layers(results) for name, results in every.items() if results}}
-    for name, (file, _) in report_benches.BENCHES.items():
+    for name, (file, *_) in report_benches.BENCHES.items():
         if result := found.one(file, report_benches.FIELDS, ()):
             made[name] = report_benches.bench(name, result, table)
     if result := found.one("gemm-grid.json", report_products.FIELDS):
@@ -149,7 +149,7 @@ def marked_tables(found, made, root):
             results = found.layers("anchors") or found.layers("resnet50") or found.networks()
             e = results[-1]["environment"]
             marked[name] = made[name] + f"\n{e['device']}, commit {e['commit']}, {found.newest()}.\n"
-    for name, (file, _) in report_benches.BENCHES.items():
+    for name, (file, *_) in report_benches.BENCHES.items():
         earlier = [r for gpu in PAGES for part in ("", "earlier/")
                    if (r := Set(root / RESULTS / f"{part}{gpu}").one(file, report_benches.FIELDS, ()))]
         if result := found.one(file, report_benches.FIELDS, ()) or max(

@@ -44,44 +44,6 @@ def types(result, table):
     return over_relu([r for r in result["rows"] if r.get("kind") in ("source", "type")], table, "time over that with ReLU")
 
 
-def int4(result, table):
-    """Filters of int4 against those of int8, where there is little else to read."""
-    def cell(row, field, digits=2):
-        return "-" if row.get(field) is None else f"{row[field]:.{digits}f}"
-    return table(("layer", "filter of int8, KB:", "int8, us:", "int4, us:", "int8 / int4:", "quickest int8, us:", "over int4:"),
-                 [(r["layer"], cell(r, "int8_filter_kb", 0), cell(r, "int8_us"), cell(r, "int4_us"), cell(r, "int8_over_int4"),
-                   cell(r, "best_int8_us"), cell(r, "best_int8_over_int4"))
-                  for r in result["rows"] if r.get("kind") == "filter" and r["status"] == "ok"])
-
-
-def depthwise_zeros(result, table):
-    """Depthwise convolutions with zero points over those without."""
-    return table(("layer", "zero points", "without, us:", "with, us:", "with / without:"),
-                 [(r["layer"], r["variant"], f"{r['relu_us']:.2f}", f"{r['ours_us']:.2f}", f"{r['over_relu']:.2f}")
-                  for r in result["rows"] if r.get("kind") == "depthwise" and r.get("ours_us")])
-
-
-def deconv_zeros(result, table):
-    """Deconvolutions with zero points over the same tile without."""
-    return table(("layer", "source's, us:", "over none:", "source's and filter's, us:", "over none:"),
-                 [(r["layer"], f"{r['source_zero_us']:.2f}", f"{r['over_source_zero']:.2f}", f"{r['both_zeros_us']:.2f}",
-                   f"{r['over_both_zeros']:.2f}") for r in result["rows"] if r.get("over_source_zero") and r.get("over_both_zeros")])
-
-
-def condconv(result, table):
-    """CondConv beside the plain convolution and beside libraries."""
-    def cell(row, field):
-        return f"{row[field]:.2f}" if row.get(field) else "-"
-
-    def over(row, field, base):
-        return f"{row[field] / row[base]:.2f}" if row.get(field) and row.get(base) else "-"
-    return table(("layer", "filters, MB:", "ours, us:", "plain, us:", "ours / plain:", "in passes, us:", "libraries, us:",
-                  "libraries / ours:", "in branches / ours:"),
-                 [(r["layer"], cell(r, "mixed_mbytes"), cell(r, "ours_us"), cell(r, "plain_us"), over(r, "ours_us", "plain_us"),
-                   cell(r, "passes_us"), cell(r, "libraries_us"), over(r, "libraries_us", "ours_us"),
-                   over(r, "libraries_branched_us", "ours_us")) for r in result["rows"]])
-
-
 def local_filter(result, table):
     """LocalFilter's layers of a batch and a width of weights together."""
     found = collections.defaultdict(list)
@@ -93,8 +55,13 @@ def local_filter(result, table):
                    least["layer"], mean([r.get("copy_over_ours") for r in rows])) for (n, bits), rows in sorted(found.items())])
 
 
-# Of a table: its file, and either a function or, for a row for each of the file's, for each column its heading (a
-# colon: to the right), its field and its digits.
+def of_kind(kind, field):
+    """Rows of epilogue_bench that have a value."""
+    return lambda r: r.get("kind") == kind and r.get("status") == "ok" and r.get(field)
+
+
+# Of a table: its file; a function, or for each column its heading (a colon: to the right), its field, or two of which it is the
+# ratio, and its digits; and which rows are shown, where that is not all, with those that failed below the table.
 BENCHES = {
     "depthwise-pointwise": ("fused.json", (
         ("problem", "layer", None), ("one kernel, us:", "ours_us", 2), ("two kernels, us:", "two_us", 2),
@@ -103,8 +70,15 @@ BENCHES = {
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours, us:", "ours_us", 2), ("cuDNN in half, us:", "peer_us", 2),
         ("cuDNN / ours:", "ratio", 2))),
-    "deconv-zeros": ("deconv.json", deconv_zeros),
-    "condconv": ("condconv.json", condconv),
+    "deconv-zeros": ("deconv.json", (
+        ("layer", "layer", None), ("source's, us:", "source_zero_us", 2), ("over none:", "over_source_zero", 2),
+        ("source's and filter's, us:", "both_zeros_us", 2), ("over none:", "over_both_zeros", 2)),
+        lambda r: r.get("over_source_zero") and r.get("over_both_zeros")),
+    "condconv": ("condconv.json", (
+        ("layer", "layer", None), ("filters, MB:", "mixed_mbytes", 2), ("ours, us:", "ours_us", 2), ("plain, us:", "plain_us", 2),
+        ("ours / plain:", ("ours_us", "plain_us"), 2), ("in passes, us:", "passes_us", 2), ("libraries, us:", "libraries_us", 2),
+        ("libraries / ours:", ("libraries_us", "ours_us"), 2), ("in branches / ours:", ("libraries_branched_us", "ours_us"), 2)),
+        lambda r: True),
     "block": ("block.json", (
         ("product", "layer", None), ("how many", "batch", None), ("ours, us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
         ("cuBLASLt, us:", "peer_us", 1), ("cuBLASLt / ours:", "ratio", 2), ("whole kernels, us:", "whole_us", 1),
@@ -112,8 +86,13 @@ BENCHES = {
     "local-filter": ("local-filter.json", local_filter),
     "epilogue-costs": ("epilogue-costs.json", costs),
     "epilogue-types": ("epilogue-costs.json", types),
-    "int4": ("epilogue-costs.json", int4),
-    "depthwise-zeros": ("epilogue-costs.json", depthwise_zeros),
+    "int4": ("epilogue-costs.json", (
+        ("layer", "layer", None), ("filter of int8, KB:", "int8_filter_kb", 0), ("int8, us:", "int8_us", 2), ("int4, us:", "int4_us", 2),
+        ("int8 / int4:", "int8_over_int4", 2), ("quickest int8, us:", "best_int8_us", 2), ("over int4:", "best_int8_over_int4", 2)),
+        of_kind("filter", "int4_us")),
+    "depthwise-zeros": ("epilogue-costs.json", (
+        ("layer", "layer", None), ("zero points", "variant", None), ("without, us:", "relu_us", 2), ("with, us:", "ours_us", 2),
+        ("with / without:", "over_relu", 2)), of_kind("depthwise", "ours_us")),
     "lists-of-products": ("lists.json", (
         ("list", "layer", None), ("products:", "batch", None), ("ours, us:", "ours_us", 1), ("TOPS:", "ours_tops", 1),
         ("cuBLASLt, us:", "peer_us", 1), ("cuBLASLt / ours:", "ratio", 2), ("in 8 branches, us:", "branched_us", 1),
@@ -128,16 +107,20 @@ def where(result):
     return f"\n{of}. {e['method'][0].upper()}{e['method'][1:]}.\n" if of else ""
 
 
-def bench(name, result, table):
-    columns = BENCHES[name][1]
+def cell(row, field, digits):
+    """A field, or the ratio of two; "-" for what is not there."""
+    values = [row.get(each) for each in ([field] if isinstance(field, str) else field)]
+    if any(value is None for value in values):
+        return "-"
+    return values[0] if digits is None else f"{values[0] / values[1] if len(values) > 1 else values[0]:.{digits}f}"
 
-    def cell(row, field, digits):
-        value = row.get(field)
-        return "-" if value is None else value if digits is None else f"{value:.{digits}f}"
+
+def bench(name, result, table):
+    _, columns, *shown = BENCHES[name]
     if callable(columns):
         return columns(result, table)
-    failed = [r for r in result["rows"] if r.get("status", "ok") != "ok"]
-    rows = [r for r in result["rows"] if r not in failed]
+    failed = [] if shown else [r for r in result["rows"] if r.get("status", "ok") != "ok"]
+    rows = [r for r in result["rows"] if (shown[0](r) if shown else r not in failed)]
     return table(tuple(heading for heading, _, _ in columns),
                  [tuple(cell(row, field, digits) for _, field, digits in columns) for row in rows]) + "".join(
         f"\n{r['layer']}: {r['status']}.\n" for r in failed)

@@ -29,7 +29,6 @@ ABSL_FLAG(std::string, tile, "", "only tiles whose name contains this");
 ABSL_FLAG(bool, family, false,
           "only tiles of the ready-made families, which Dispatch chooses from");
 ABSL_FLAG(int, repetitions, 15, "samples of each contestant");
-ABSL_FLAG(bool, hot, false, "one set of buffers, which stays in the L2");
 ABSL_FLAG(bool, once, false,
           "run each tile once in this process and compare; no ceilings, no timing (for profilers "
           "and checkers)");
@@ -101,7 +100,6 @@ absl::StatusOr<Options> MakeOptions() {
   o.family = absl::GetFlag(FLAGS_family);
   o.resume = absl::GetFlag(FLAGS_resume);
   o.rounds = absl::GetFlag(FLAGS_repetitions);
-  o.hot = absl::GetFlag(FLAGS_hot);
   o.threads = absl::GetFlag(FLAGS_threads);
   o.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);
   o.cache = absl::GetFlag(FLAGS_cache);

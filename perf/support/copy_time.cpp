@@ -20,11 +20,11 @@ std::int64_t Units(std::int64_t bytes, std::int64_t unit) {
 
 }  // namespace
 
-absl::StatusOr<CopyTime> CopyTime::Create(std::int64_t reads, std::int64_t writes, bool hot,
+absl::StatusOr<CopyTime> CopyTime::Create(std::int64_t reads, std::int64_t writes,
                                           int multiprocessors, const Stopwatch& watch,
                                           double sample_us) {
   CopyTime made;
-  const int sets = hot ? 1 : BufferSets(reads + writes);
+  const int sets = BufferSets(reads + writes);
   constexpr std::int64_t kAligned = 256;  // of a set
   const std::int64_t read = Units(reads, kAligned) * kAligned;
   const std::int64_t written = Units(writes, kAligned) * kAligned;

@@ -13,11 +13,11 @@
 namespace weft::perf {
 
 // A copy that reads `reads` bytes and writes `writes`, in the quickest of a few ways, as a contestant among those
-// that compute something. It has buffers of its own, as many sets as BufferSets says (`hot`: one).
+// that compute something. It has buffers of its own, as many sets as BufferSets says.
 class CopyTime {
  public:
   // sample_us: as Stopwatch::Prepare's target_us.
-  static absl::StatusOr<CopyTime> Create(std::int64_t reads, std::int64_t writes, bool hot,
+  static absl::StatusOr<CopyTime> Create(std::int64_t reads, std::int64_t writes,
                                          int multiprocessors, const Stopwatch& watch,
                                          double sample_us);
 

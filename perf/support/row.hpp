@@ -43,7 +43,6 @@ struct Contender {
   std::vector<double> tile_us;  // of the short measurement; 0: did not run
   int model = -1;
 
-  double BestUs() const { return time.median > 0.0 ? time.median : short_us; }
   double ModelOverBest() const { return model >= 0 ? tile_us[model] / short_us : 0.0; }
 };
 

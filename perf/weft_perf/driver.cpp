@@ -207,8 +207,7 @@ std::string Options::Settings() const {
                       all_layouts ? "all layouts" : absl::StrJoin(layouts, " and "), ", ",
                       family ? "tiles of the ready-made families" : "all tiles",
                       only_tile.empty() ? "" : absl::StrCat(" with ", only_tile), format,
-                      hot ? ", one set of buffers" : "", ", against ",
-                      peers.empty() ? "nothing" : absl::StrJoin(peers, ", "));
+                      ", against ", peers.empty() ? "nothing" : absl::StrJoin(peers, ", "));
 }
 
 absl::StatusOr<bool> RunLayers(const Options& options) {
@@ -239,12 +238,10 @@ absl::StatusOr<bool> RunLayers(const Options& options) {
       Json after = {{"floor_operations", options.dp4a_floor ? "dp4a" : "tensor cores"},
                     {"epilogue", EpilogueNames()[static_cast<int>(options.epilogue)]},
                     {"operator", OperatorText(options.epilogue)},
-                    {"method", absl::StrCat("random data; ",
-                                            options.hot ? "one set of buffers"
-                                                        : "buffers rotated past the L2",
-                                            "; CUDA graphs; ours and the peers interleaved; "
-                                            "medians; noise: how far the median of every other "
-                                            "sample is from that of the rest")},
+                    {"method",
+                     "random data; buffers rotated past the L2; CUDA graphs; ours and the peers "
+                     "interleaved; medians; noise: how far the median of every other sample is "
+                     "from that of the rest"},
                     {"not_run", file.rows.size() - some.size()}};
       const Json environment =
           runner.Environment({{"list", file.list}, {"batch", file.batch}}, after);

@@ -52,8 +52,8 @@ class Bench {
     row_.bytes = LeastBytes(p, problem_.residual);
     row_.floor_us = FloorMicroseconds(p, machine_.ceilings(options_.dp4a_floor), problem_.residual);
     about_("making tensors");
-    const bool cold = !options_.hot && options_.time;
-    WEFT_LET(data_, PeerData::Create(problem_, cold ? machine_.limits().l2_bytes : 0, stream()));
+    WEFT_LET(data_,
+             PeerData::Create(problem_, options_.time ? machine_.limits().l2_bytes : 0, stream()));
     row_.buffer_sets = data_->tensors().count();
 
     for (std::size_t i = 0; i < options_.layouts.size(); ++i) {
@@ -183,7 +183,7 @@ class Bench {
     const conv::Problem& p = problem_.problem;
     if (p.groups > 1 && p.groups == p.c && least_of_ours < 1e30) {
       about_("copy");
-      WEFT_LET(copy, CopyTime::Create(NHWC::Size(p.src()), NHWC::Size(p.dst()), options_.hot,
+      WEFT_LET(copy, CopyTime::Create(NHWC::Size(p.src()), NHWC::Size(p.dst()),
                                       machine_.limits().sm_count, watch(), kLongSample));
       all_.push_back(&copy->contestant());
     }

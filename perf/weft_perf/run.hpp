@@ -29,7 +29,6 @@ struct Options {
   bool dp4a_floor = false;  // only layouts that run through it
   std::string only_tile;    // a part of a tile's name; empty: all
   int rounds = 15;          // samples of each contestant
-  bool hot = false;         // one buffer set: data stays in the L2
   bool time = true;         // false: each variant of ours runs once, for profilers and checkers
   bool family = false;      // only tiles of the ready-made families
   bool resume = false;      // rows that the files of `json` have are kept
