@@ -97,14 +97,13 @@ struct TiledCopy {
   }
 };
 
-// Makes the TiledCopy of a Tile = Ints<rows, columns> of ElementT for kThreads threads:
-// neighbouring threads take neighbouring accesses along Order (RowMajor: of a row), then
-// neighbouring lines (share.hpp).
-template <class Access, class ElementT, class Tile, class Order, int kThreads>
-struct TileCopyOf {
+// The layout (thread, value) -> index of a Tile = Ints<rows, columns> for kThreads threads and
+// accesses of kElements elements: neighbouring threads take neighbouring accesses along Order
+// (RowMajor: of a row), then neighbouring lines (share.hpp).
+template <int kElements, class Tile, class Order, int kThreads>
+struct TileCopyLayout {
   static constexpr bool kRows = std::is_same_v<Order, layouts::RowMajor>;
   static constexpr int kTileRows = layouts::Get<0>(Tile()), kTileColumns = layouts::Get<1>(Tile());
-  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(ElementT));
   static constexpr int kKMajor = kRows ? kTileColumns : kTileRows;
   static constexpr int kMnMajor = kRows ? kTileRows : kTileColumns;
   static_assert(kElements > 0 && kKMajor % kElements == 0,
@@ -119,10 +118,13 @@ struct TileCopyOf {
                             Pieces<kInner, 1, kPieces / kInner>>;
   using Layout =
       typename Share::template Elements<kElements, kRows ? 1 : kTileRows, kRows ? kTileRows : 1>;
-  using Type = TiledCopy<Access, Layout>;
 };
+
+// The TiledCopy of a Tile of ElementT, with that layout.
 template <class Access, class ElementT, class Tile, class Order, int kThreads>
-using TileCopy = typename TileCopyOf<Access, ElementT, Tile, Order, kThreads>::Type;
+using TileCopy =
+    TiledCopy<Access, typename TileCopyLayout<Access::kBytes / static_cast<int>(sizeof(ElementT)),
+                                              Tile, Order, kThreads>::Layout>;
 
 // The implementation of Copy (below) for certain types of tensors.
 template <class CopyT, class Src, class Dst, class Where>

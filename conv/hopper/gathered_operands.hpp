@@ -10,7 +10,6 @@
 #include "weft/conv/source/kernel_params.hpp"
 #include "weft/gemm/hopper/gather_ring.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
-#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::conv {
 
@@ -31,47 +30,44 @@ struct GatherParams {
 
 inline namespace WEFT_BACKEND {
 
-// How many 8-byte pieces of `k_tile` are loaded for an operand whose k has `units` of them in all:
-// those that are left, rounded up to the 32 bytes of k that one wgmma reads.
-WEFT_DEVICE int GatherUnitsOf(int units, int k_tile) {
-  const int left = (units - k_tile * gemm::kGatherUnits + 3) & ~3;
-  return left < gemm::kGatherUnits ? left : gemm::kGatherUnits;
-}
-
+// The iterators of gemm::GatheredOperand over the source and over the filter.
 template <class Mma, class Tile>
-class GatheredSource : public gemm::OperandTraits {
+class GatheredSource {
  public:
   WEFT_DEVICE GatheredSource(const Im2colParams& p, const Tile& tile) : p_(p), tile_(tile) {}
 
+  WEFT_DEVICE int Units() const { return p_.units; }
+  WEFT_DEVICE static int Rows() { return Mma::kBlockM; }
   WEFT_DEVICE gemm::GatheredRow Row(int row) const {
     const WindowPlace at = p_.Window(tile_, tile_.m * Mma::kBlockM + row);
     return {at.unit, at.h, at.w};
   }
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int k_tile, const gemm::GatheredRow* rows,
-                        int thread) const {
-    const int units = GatherUnitsOf(p_.units, k_tile);
-    const gemm::GatherShare share(thread, units);
-    if (share.unit >= units) return;
-    const std::int32_t unit = k_tile * gemm::kGatherUnits + share.unit;
+  struct Pieces {
+    std::int32_t below, right, offset;  // of the tap and channels, from a row's first tap
+    std::uint32_t h_end, w_end;
+    const std::uint8_t* source;
+
+    WEFT_DEVICE gemm::GatheredPiece Next(arch::Thread t, const gemm::GatheredRow* rows, int row) {
+      const gemm::GatheredRow at = t.LoadShared(&rows[row]);
+      const bool inside = static_cast<std::uint32_t>(at.h + below) < h_end &&
+                          static_cast<std::uint32_t>(at.w + right) < w_end;
+      return {source + (at.unit + offset) * 8, inside ? 8 : 0};
+    }
+  };
+  WEFT_DEVICE Pieces PiecesOf(const gemm::GatherShare&, std::int32_t unit) const {
     std::int32_t c = 0, s = 0;
     const std::int32_t tap = p_.channels.Divmod(unit, c);
     const std::int32_t r = p_.tap_columns.Divmod(tap, s);
-    const std::int32_t below = r * p_.step_h, right = s * p_.step_w;
-    const std::int32_t offset = (below * p_.w + right) * p_.pixel_units + c;
+    Pieces pieces;
+    pieces.below = r * p_.step_h;
+    pieces.right = s * p_.step_w;
+    pieces.offset = (pieces.below * p_.w + pieces.right) * p_.pixel_units + c;
     // Pieces past the end of k become zeros: with h_end = 0 no row's tap is inside.
-    const std::uint32_t h_end = unit < p_.units ? static_cast<std::uint32_t>(p_.h) : 0u;
-    const std::uint8_t* const source = p_.Data(tile_, 8);
-    to += share.Place();
-    WEFT_UNROLL_4
-    for (int row = share.first_row; row < Mma::kBlockM; row += share.row_step) {
-      const gemm::GatheredRow at = t.LoadShared(&rows[row]);
-      const bool inside =
-          static_cast<std::uint32_t>(at.h + below) < h_end &&
-          static_cast<std::uint32_t>(at.w + right) < static_cast<std::uint32_t>(p_.w);
-      t.template CpAsync<8>(to, source + (at.unit + offset) * 8, inside ? 8 : 0);
-      to += share.Step();
-    }
+    pieces.h_end = unit < p_.units ? static_cast<std::uint32_t>(p_.h) : 0u;
+    pieces.w_end = static_cast<std::uint32_t>(p_.w);
+    pieces.source = p_.Data(tile_, 8);
+    return pieces;
   }
 
  private:
@@ -80,30 +76,35 @@ class GatheredSource : public gemm::OperandTraits {
 };
 
 template <class Mma, class Tile>
-class GatheredFilter : public gemm::OperandTraits {
+class GatheredFilter {
  public:
   WEFT_DEVICE GatheredFilter(const FilterParams& p, const Tile& tile)
       : p_(p), filter_(static_cast<const std::uint8_t*>(p.Data(tile))), k_(tile.n * Mma::kBlockN) {}
 
-  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int k_tile, const gemm::GatheredRow*,
-                        int thread) const {
-    const int units = GatherUnitsOf(p_.units, k_tile);
-    const gemm::GatherShare share(thread, units);
-    if (share.unit >= units) return;
-    const std::int32_t unit = k_tile * gemm::kGatherUnits + share.unit;
-    // Rows past the filter's output channels keep what is in shared memory: nobody stores their
-    // products.
-    const std::int32_t rows = p_.padded_k - k_ < Mma::kBlockN ? p_.padded_k - k_ : Mma::kBlockN;
-    const int bytes = unit < p_.units ? 8 : 0;
-    to += share.Place();
-    const std::uint8_t* from =
-        filter_ + (k_ + share.first_row) * p_.row_bytes + std::int64_t{unit} * 8;
-    WEFT_UNROLL_4
-    for (int row = share.first_row; row < rows; row += share.row_step) {
-      t.template CpAsync<8>(to, from, bytes);
-      from += share.row_step * p_.row_bytes;
-      to += share.Step();
+  WEFT_DEVICE int Units() const { return p_.units; }
+  // Rows past the filter's output channels keep what is in shared memory: nobody stores their
+  // products.
+  WEFT_DEVICE int Rows() const {
+    return p_.padded_k - k_ < Mma::kBlockN ? p_.padded_k - k_ : Mma::kBlockN;
+  }
+
+  struct Pieces {
+    const std::uint8_t* from;
+    std::int64_t step;
+    int bytes;
+
+    WEFT_DEVICE gemm::GatheredPiece Next(arch::Thread, const gemm::GatheredRow*, int /*row*/) {
+      const gemm::GatheredPiece piece = {from, bytes};
+      from += step;
+      return piece;
     }
+  };
+  WEFT_DEVICE Pieces PiecesOf(const gemm::GatherShare& share, std::int32_t unit) const {
+    Pieces pieces;
+    pieces.from = filter_ + (k_ + share.first_row) * p_.row_bytes + std::int64_t{unit} * 8;
+    pieces.step = share.row_step * p_.row_bytes;
+    pieces.bytes = unit < p_.units ? 8 : 0;
+    return pieces;
   }
 
  private:

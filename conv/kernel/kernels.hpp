@@ -196,11 +196,11 @@ struct WgmmaParts : gemm::PartsTraits {
   using Pipeline = typename Mainloop::Pipeline;
   using OperandA = std::conditional_t<
       kSlidingWindow, SlidingWindowOperand<Mainloop, Tile>,
-      std::conditional_t<kGathers, GatheredSource<Mainloop, Tile>,
+      std::conditional_t<kGathers, gemm::GatheredOperand<GatheredSource<Mainloop, Tile>>,
                          gemm::TmaOperand<TmaSourceIterator<PolicyT, Mainloop>>>>;
   using OperandB = std::conditional_t<
       kSlidingWindow, ResidentFilter<Mainloop>,
-      std::conditional_t<kGathers, GatheredFilter<Mainloop, Tile>,
+      std::conditional_t<kGathers, gemm::GatheredOperand<GatheredFilter<Mainloop, Tile>>,
                          gemm::TmaOperand<TmaFilterIterator<PolicyT, Mainloop>>>>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);

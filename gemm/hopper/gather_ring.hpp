@@ -15,6 +15,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 
@@ -32,11 +33,11 @@ inline constexpr int kGatherUnits = 16, kGatherRowBytes = 128;
 // thread's share of the copies of a k tile to the shared address `to`. rows: the table of operand
 // A's rows. thread: 0 to 127.
 template <class Type>
-concept GatheredOperand = requires(const Type op, arch::Thread t, std::uint32_t to,
-                                   const GatheredRow* rows) { op.Copy(t, to, 0, rows, 0); };
+concept GathersKTiles = requires(const Type op, arch::Thread t, std::uint32_t to,
+                                 const GatheredRow* rows) { op.Copy(t, to, 0, rows, 0); };
 // A gathered operand A: Row(i) makes the table's entry for row i of the tile.
 template <class Type>
-concept GatheredRows = GatheredOperand<Type> && requires(const Type op) {
+concept GatheredRows = GathersKTiles<Type> && requires(const Type op) {
   { op.Row(0) } -> std::convertible_to<GatheredRow>;
 };
 
@@ -62,7 +63,75 @@ struct GatherShare {
   }
 };
 
+// How many 8-byte pieces of `k_tile` are loaded for an operand whose k has `units` of them in all:
+// those that are left, rounded up to the 32 bytes of k that one wgmma reads.
+constexpr int GatherUnitsOf(int units, int k_tile) {
+  const int left = (units - k_tile * kGatherUnits + 3) & ~3;
+  return left < kGatherUnits ? left : kGatherUnits;
+}
+
+// An 8-byte piece of a row: where it lies in global memory, and how many of its bytes are the
+// operand's, 8 or 0; the others are zeros in shared memory.
+struct GatheredPiece {
+  const std::uint8_t* from;
+  int bytes;
+};
+
+// An iterator that knows the rows of operand A.
+template <class Iterator>
+concept IteratorOfRows = requires(const Iterator iterator) {
+  { iterator.Row(0) } -> std::convertible_to<GatheredRow>;
+};
+
 inline namespace WEFT_BACKEND {
+
+// A GatheredOperand is an iterator over the 8-byte pieces of its rows:
+//
+//     struct Iterator {
+//       struct Params;  // made on the host
+//       template <class Tile>
+//       WEFT_DEVICE Iterator(const Params& p, const Tile& tile);
+//       WEFT_DEVICE int Units() const;  // of k, 8 bytes each
+//       WEFT_DEVICE int Rows() const;   // rows of the tile that are loaded
+//       // The pieces of one unit of k, of share.first_row and every share.row_step-th row after it.
+//       // Next is called for each of these rows, in that order.
+//       struct Pieces {
+//         WEFT_DEVICE GatheredPiece Next(arch::Thread t, const GatheredRow* rows, int row);
+//       };
+//       WEFT_DEVICE Pieces PiecesOf(const GatherShare& share, std::int32_t unit) const;
+//       WEFT_DEVICE GatheredRow Row(int row) const;  // of operand A only
+//     };
+template <class Iterator>
+class GatheredOperand : public OperandTraits {
+ public:
+  template <class Params, class Tile>
+  WEFT_DEVICE GatheredOperand(const Params& p, const Tile& tile) : iterator_(p, tile) {}
+
+  WEFT_DEVICE GatheredRow Row(int row) const
+    requires IteratorOfRows<Iterator>
+  {
+    return iterator_.Row(row);
+  }
+
+  WEFT_DEVICE void Copy(arch::Thread t, std::uint32_t to, int k_tile, const GatheredRow* rows,
+                        int thread) const {
+    const int units = GatherUnitsOf(iterator_.Units(), k_tile);
+    const GatherShare share(thread, units);
+    if (share.unit >= units) return;
+    auto pieces = iterator_.PiecesOf(share, k_tile * kGatherUnits + share.unit);
+    const int end = iterator_.Rows();
+    to += share.Place();
+    WEFT_UNROLL_4
+    for (int row = share.first_row; row < end; row += share.row_step) {
+      const GatheredPiece piece = pieces.Next(t, rows, row);
+      t.template CpAsync<8>(to, piece.from, piece.bytes);
+      to += share.Step();
+    }
+  }
+
+ private:
+  Iterator iterator_;
+};
 
 // An MbarRing whose producers copy by cp.async instead of TMA. Operand B is loaded with every k
 // tile: Params::b_stays is 0.
@@ -90,7 +159,7 @@ struct GatherRing : MbarRing<Mma> {
 
   // Called by all producer threads: makes the table of a tile's rows, then loads its k tiles.
   // early: not negative in the block's first tile, which waits for earlier kernels of the stream.
-  template <GatheredRows OperandA, GatheredOperand OperandB>
+  template <GatheredRows OperandA, GathersKTiles OperandB>
   WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
                                   const OperandA& a, const OperandB& b, const KTileRange& k_tiles,
                                   int early, State& state) {
