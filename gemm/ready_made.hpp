@@ -138,11 +138,24 @@ struct ProductLayouts {
 // The most common ones, with a name of their own for those who read the names of kernels: A and C
 // are row-major, B is column-major.
 struct RowByColumn : ProductLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor> {};
-template <class LayoutAT, class LayoutBT, class LayoutCT>
-using LayoutsOf = std::conditional_t<
-    std::is_same_v<ProductLayouts<LayoutAT, LayoutBT, LayoutCT>,
-                   ProductLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor>>,
-    RowByColumn, ProductLayouts<LayoutAT, LayoutBT, LayoutCT>>;
+
+namespace internal {
+
+template <class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
+          class LayoutCT = layouts::RowMajor>
+struct NamedLayouts {
+  using type = ProductLayouts<LayoutAT, LayoutBT, LayoutCT>;
+};
+template <>
+struct NamedLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor> {
+  using type = RowByColumn;
+};
+
+}  // namespace internal
+
+// Layouts: those of A, B and C; the last ones may be left out where they are RowByColumn's.
+template <class... Layouts>
+using LayoutsOf = typename internal::NamedLayouts<Layouts...>::type;
 
 // The policy of a product with tile TileT.
 template <class ElementT, class EpilogueT, class TileT, class LayoutsT = RowByColumn>
@@ -274,35 +287,30 @@ constexpr unsigned ComplexParts() {
 // fit 4-byte loads, so that its errors say what no policy accepts; the others need lda and ldb that
 // are multiples of 16 bytes, and for a row-major C rows that consist of whole stores.
 //
+// Layouts are those of A, B and C, in this order; where they are left out, row-major, column-major
+// and row-major.
+//
 // int8, on any GPU from sm_75 (docs/tiles.md has the number of policies of each family). Epilogue
 // may end in ClampTo<std::int8_t>, ToFloat, ToSums<std::int32_t> and whatever else
 // gemm/policy/gemm_policy.hpp says.
-template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
-          class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using S8GemmFamily =
-    internal::GemmFamily<std::int8_t, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class... Layouts>
+using S8GemmFamily = internal::GemmFamily<std::int8_t, Epilogue, LayoutsOf<Layouts...>>;
 
 // The same for uint8 A and int8 B.
-template <class Epilogue = epilogues::BiasRelu<>, class LayoutAT = layouts::RowMajor,
-          class LayoutBT = layouts::ColumnMajor, class LayoutCT = layouts::RowMajor>
-using U8GemmFamily =
-    internal::GemmFamily<std::uint8_t, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+template <class Epilogue = epilogues::BiasRelu<>, class... Layouts>
+using U8GemmFamily = internal::GemmFamily<std::uint8_t, Epilogue, LayoutsOf<Layouts...>>;
 
 // 16-bit floats with accumulators of float, on any GPU from sm_75 (halves) or sm_80 (bfloat16).
 // Epilogue may end in RoundTo<Half>, RoundTo<Bfloat16>, ToFloat, ToSums<float> and others.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using HalfGemmFamily =
-    internal::GemmFamily<Half, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using HalfGemmFamily = internal::GemmFamily<Half, Epilogue, LayoutsOf<Layouts...>>;
 
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Bfloat16>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using Bfloat16GemmFamily =
-    internal::GemmFamily<Bfloat16, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using Bfloat16GemmFamily = internal::GemmFamily<Bfloat16, Epilogue, LayoutsOf<Layouts...>>;
 
 // Halves with accumulators that are halves too, which some GPUs multiply at twice the rate. An
 // accumulator has 11 significant bits and a magnitude of at most 65504, which suits a short k or
@@ -310,11 +318,11 @@ using Bfloat16GemmFamily =
 // (gemm/tile/config.hpp).
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using HalfSumGemmFamily = typename internal::EachWith<
-    HalfSumGemm, internal::ProductsOf<internal::product_families::kHalfSums, Half, Epilogue,
-                                      LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>>::type;
+          class... Layouts>
+using HalfSumGemmFamily =
+    typename internal::EachWith<HalfSumGemm,
+                                internal::ProductsOf<internal::product_families::kHalfSums, Half,
+                                                     Epilogue, LayoutsOf<Layouts...>>>::type;
 
 // Products of 16-bit floats of which one operand is std::int8_t, std::uint8_t, Int4, Float8E4m3 or
 // Float8E5m2 in memory and is upcast (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4>
@@ -325,61 +333,48 @@ using HalfSumGemmFamily = typename internal::EachWith<
 template <class ElementA, class ElementB,
           class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
+          class... Layouts>
 using MixedGemmFamily =
-    typename internal::MixedFamily<ElementA, ElementB, Epilogue,
-                                   LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>::All;
+    typename internal::MixedFamily<ElementA, ElementB, Epilogue, LayoutsOf<Layouts...>>::All;
 
 // float, with one fma for each k, on any GPU from sm_75 (the first policy) or sm_80 (the others).
 // Epilogue as for HalfGemmFamily.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
+          class... Layouts>
 using FloatGemmFamily = internal::ProductsOf<internal::product_families::kFloat, float, Epilogue,
-                                             LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+                                             LayoutsOf<Layouts...>>;
 
 // double: one policy uses fma, on any GPU from sm_75; the others use tensor cores, from sm_80.
 // Epilogue is Chain<[Residual<double>,] [Scale,] ToSums<double>>.
-template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
+template <class Epilogue = epilogues::Chain<epilogues::ToSums<double>>, class... Layouts>
 using DoubleGemmFamily = internal::ProductsOf<internal::product_families::kDouble, double, Epilogue,
-                                              LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+                                              LayoutsOf<Layouts...>>;
 
 // Complex<float> or Complex<double>. The first policy uses fma, on any GPU from sm_75, and takes
 // any lda, ldb and ldc. The others are for GPUs from sm_80; for double they use tensor cores,
 // except two with sliced k. Epilogue is Chain<[Residual<ElementT>,] [Scale,] ToSums<ElementT>>;
 // alpha and gamma are ElementTs.
 template <class ElementT, class Epilogue = epilogues::Chain<epilogues::ToSums<ElementT>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using ComplexGemmFamily =
-    internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(), ElementT, Epilogue,
-                         LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using ComplexGemmFamily = internal::ProductsOf<internal::ComplexParts<ElementT, Epilogue>(),
+                                               ElementT, Epilogue, LayoutsOf<Layouts...>>;
 
 // 8-bit floats, on any GPU from sm_89. Accumulators have about 14 significant bits
 // (arch/isa/wgmma.hpp). Epilogue as for HalfGemmFamily.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using E4m3GemmFamily =
-    internal::GemmFamily<Float8E4m3, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using E4m3GemmFamily = internal::GemmFamily<Float8E4m3, Epilogue, LayoutsOf<Layouts...>>;
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using E5m2GemmFamily =
-    internal::GemmFamily<Float8E5m2, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using E5m2GemmFamily = internal::GemmFamily<Float8E5m2, Epilogue, LayoutsOf<Layouts...>>;
 
 // tf32: floats of which the tensor cores read the upper 19 bits, on any GPU from sm_80.
 template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::ToFloat>,
-          class LayoutAT = layouts::RowMajor, class LayoutBT = layouts::ColumnMajor,
-          class LayoutCT = layouts::RowMajor>
-using Tf32GemmFamily =
-    internal::GemmFamily<Tf32, Epilogue, LayoutsOf<LayoutAT, LayoutBT, LayoutCT>>;
+          class... Layouts>
+using Tf32GemmFamily = internal::GemmFamily<Tf32, Epilogue, LayoutsOf<Layouts...>>;
 
 }  // namespace weft::gemm
