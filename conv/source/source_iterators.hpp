@@ -166,7 +166,7 @@ class TapIterator {
 
   WEFT_DEVICE int Bytes(int i) const { return (inside_[i] & bit_) != 0 ? kBytes : 0; }
   WEFT_DEVICE const void* Source(int i) const { return reinterpret_cast<const void*>(source_[i]); }
-  WEFT_DEVICE void Advance(int) {
+  WEFT_DEVICE void Advance() {
     WEFT_UNROLL
     for (int k = 0; k < Shape::kStep; ++k) Step();
   }
@@ -244,7 +244,7 @@ class Im2colIterator {
     }
   }
 
-  WEFT_DEVICE void Advance(int) {
+  WEFT_DEVICE void Advance() {
     unit_ += kStep;
     if constexpr (kKMajor) {
       c_ += step_c_;

@@ -89,6 +89,7 @@ class AffineIterator {
     return Spec::kKMajor ? k_ : k_ * Spec::kUnitBytes + Shape::Inner(t) * kBytes;
   }
 
+  WEFT_DEVICE void Advance() { Advance(Shape::kStep); }
   WEFT_DEVICE void Advance(int steps) {
     const int pieces = steps * (Spec::kKMajor ? Shape::kInner * kBytes : 1);
     k_ += pieces;

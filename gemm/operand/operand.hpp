@@ -14,7 +14,8 @@
 //       WEFT_DEVICE Iterator(arch::Thread t, const Params& p, const Tile& tile);
 //       WEFT_DEVICE const void* Source(int i) const;  // address of row i's piece, if Bytes(i) > 0
 //       WEFT_DEVICE int Bytes(int i) const;   // bytes of it in the operand; the others are zeros
-//       WEFT_DEVICE void Advance(int steps);  // goes `steps` outer pieces further
+//       WEFT_DEVICE void Advance();           // goes Shape::kStep outer pieces further
+//       WEFT_DEVICE void Advance(int steps);  // goes `steps` further; where not Shape::kEven
 //       static constexpr bool kWhole;         // Bytes is a whole piece or 0: no ragged k
 //     };
 //
@@ -94,6 +95,17 @@ WEFT_DEVICE void StoreToStage(arch::Thread t, To to, int offset, const Type& pie
   }
 }
 
+// Moves an iterator from a thread's outer piece j to its next one, which may be the first of the next
+// k tile.
+template <class Shape, class Iterator>
+WEFT_DEVICE void AdvanceAfter(Iterator& iterator, int j) {
+  if constexpr (Shape::kEven) {
+    iterator.Advance();
+  } else {
+    iterator.Advance(Shape::StepAfter(j));
+  }
+}
+
 // An operand whose pieces cp.async copies unchanged.
 template <class Shape, class Iterator>
 class CpAsyncOperand : public OperandTraits {
@@ -115,7 +127,7 @@ class CpAsyncOperand : public OperandTraits {
       t.template CpAsync<Shape::kBytes>(to + static_cast<std::uint32_t>(offset),
                                         iterator_.Source(i), iterator_.Bytes(i));
     }
-    if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
+    if (i == Shape::kRows - 1) AdvanceAfter<Shape>(iterator_, j);
   }
 
  private:

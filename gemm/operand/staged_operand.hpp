@@ -100,7 +100,7 @@ class StagedOperand : public OperandTraits {
       const int bytes = Shape::kEven || Shape::Has(t, j) ? iterator_.Bytes(i) : 0;
       f.piece[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(iterator_.Source(i)), bytes > 0);
       transform_.Keep(t, iterator_, v, bytes, f.piece[v], f.kept);
-      if (i == Shape::kRows - 1) iterator_.Advance(Shape::StepAfter(j));
+      if (i == Shape::kRows - 1) AdvanceAfter<Shape>(iterator_, j);
     }
   }
 
