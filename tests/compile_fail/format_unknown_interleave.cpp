@@ -3,4 +3,4 @@
 // MAX_ERRORS: 1
 #include "weft/layouts/formats.hpp"
 
-static_assert(weft::NCxHWx<16>::kInterleave == 16);
+static_assert(weft::NCxHWx<5>::kInterleave == 5);

@@ -13,6 +13,13 @@
 
 namespace weft::conv::table {
 
+// P over another source format, and with the filter format that belongs to it.
+template <class P, class Src, class Filter = typename P::FilterLayout>
+struct Reads : P {
+  using SrcLayout = Src;
+  using FilterLayout = Filter;
+};
+
 // Source formats: Dst, epilogue, tile.
 template <class Dst, class EpilogueT, class TileT>
 using Nc4 = TestPolicy<Dst, EpilogueT, TileT>;
@@ -20,9 +27,7 @@ template <class Dst, class EpilogueT, class TileT>
 using Nc32 = Nc32Policy<Dst, EpilogueT, TileT>;
 // Loads of kSrcBytes.
 template <class Dst, class EpilogueT, class TileT, int kSrcBytes = 16>
-struct Nhwc : Nc32Policy<Dst, EpilogueT, TileT> {
-  using SrcLayout = NHWC;
-  using FilterLayout = KRSC;
+struct Nhwc : Reads<Nc32Policy<Dst, EpilogueT, TileT>, NHWC, KRSC> {
   static constexpr auto config = WithSrcAlignment(TileT::config, kSrcBytes);
 };
 template <class Dst, class EpilogueT, class TileT>
@@ -42,16 +47,12 @@ using SourceS4 = Int4Source<P>;
 template <class P>
 using SourceU4 = UnsignedSource<Int4Source<P>>;
 template <class P>
-struct SourceS4Nc64 : P {
-  using SrcLayout = PairedInt4<NCxHWx<64>>;
-};
+struct SourceS4Nc64 : Reads<P, PairedInt4<NCxHWx<64>>> {};
 template <class P>
 using SourceU4Nc64 = UnsignedSource<SourceS4Nc64<P>>;
 // Both, multiplied as they are.
 template <class P>
-struct ProductsS4 : SourceS4Nc64<P> {
-  using FilterLayout = PackedInt4<CxRSKx<64>>;
-};
+struct ProductsS4 : Reads<P, PairedInt4<NCxHWx<64>>, PackedInt4<CxRSKx<64>>> {};
 template <class P>
 using ProductsU4 = UnsignedSource<ProductsS4<P>>;
 
