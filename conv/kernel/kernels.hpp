@@ -164,44 +164,76 @@ struct Parts : gemm::PartsTraits {
   static constexpr int kRegistersBefore90 = kResidual ? kRegisters * 5 / 4 : kRegisters;
 };
 
-// The parts of a kernel with the wgmma_sm90 mainloop: over NCxHWx<4> with a sliding-window operand,
-// over some NHWC with gathered operands, else with operands that TMA loads.
+// What a convolution tells the wgmma_sm90 mainloop, whichever way its operands are loaded. A struct
+// for each of these ways inherits it, and names Params, OperandA and OperandB.
+template <class PolicyT>
+struct ConvWgmmaSpec : gemm::WgmmaSpec {
+  using Checked = CheckedPolicy<PolicyT>;
+  using Tile = BatchTile<typename PolicyT::Prologue>;
+  static constexpr arch::WgmmaType kType = gemm::WgmmaTypeOf<typename PolicyT::Element>::value;
+  static constexpr gemm::ColumnOrder kOrder =
+      Checked::kNhwc || Checked::kInt4 ? gemm::ColumnOrder::kPlain : gemm::ColumnOrder::kPermuted;
+  using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
+};
+
+// TMA loads both operands.
+template <class PolicyT>
+struct TmaConvolution : ConvWgmmaSpec<PolicyT> {
+  static constexpr bool kTransforms = kTransformsPadding<PolicyT>;
+  static constexpr bool kMayPackRows = !CheckedPolicy<PolicyT>::kInt4;
+  using Params = WgmmaParams<PolicyT>;
+  template <class Mma>
+  using OperandA = gemm::TmaOperand<TmaSourceIterator<PolicyT, Mma>>;
+  template <class Mma>
+  using OperandB = gemm::TmaOperand<TmaFilterIterator<PolicyT, Mma>>;
+};
+
+// Over NHWC whose rows begin where TMA cannot read: producer threads load both operands.
+template <class PolicyT>
+struct GatheredConvolution : ConvWgmmaSpec<PolicyT> {
+  using typename ConvWgmmaSpec<PolicyT>::Tile;
+  static constexpr bool kGathers = true;
+  using Params = GatherParams<PolicyT>;
+  template <class Mma>
+  using OperandA = gemm::GatheredOperand<GatheredSource<Mma, Tile>>;
+  template <class Mma>
+  using OperandB = gemm::GatheredOperand<GatheredFilter<Mma, Tile>>;
+};
+
+// Over NCxHWx<4>, a first layer: a sliding-window operand, and a filter that stays in shared memory.
+template <class PolicyT>
+struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
+  using typename ConvWgmmaSpec<PolicyT>::Tile;
+  static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
+  static constexpr bool kResident = true;
+  using Params = SlidingWindowParams<PolicyT>;
+  template <class Mma>
+  using OperandA = SlidingWindowOperand<Mma, Tile>;
+  template <class Mma>
+  using OperandB = ResidentFilter<Mma>;
+};
+
+template <class PolicyT>
+using WgmmaSpecFor =
+    std::conditional_t<CheckedPolicy<PolicyT>::kSlidingWindow, SlidingWindowConvolution<PolicyT>,
+                       std::conditional_t<CheckedPolicy<PolicyT>::kGathers,
+                                          GatheredConvolution<PolicyT>, TmaConvolution<PolicyT>>>;
+
+// The parts of a kernel with the wgmma_sm90 mainloop.
 template <class PolicyT>
 struct WgmmaParts : gemm::PartsTraits {
-  using Checked = CheckedPolicy<PolicyT>;
-  static constexpr bool kSlidingWindow = Checked::kSlidingWindow, kGathers = Checked::kGathers;
-  using Params =
-      std::conditional_t<kSlidingWindow, SlidingWindowParams<PolicyT>,
-                         std::conditional_t<kGathers, GatherParams<PolicyT>, WgmmaParams<PolicyT>>>;
+  using Spec = WgmmaSpecFor<PolicyT>;
+  using Params = typename Spec::Params;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
-  using Tile = BatchTile<typename PolicyT::Prologue>;
-  struct Spec : gemm::WgmmaSpec {
-    static constexpr arch::WgmmaType kType = gemm::WgmmaTypeOf<typename PolicyT::Element>::value;
-    static constexpr gemm::ColumnOrder kOrder = kSlidingWindow ? gemm::ColumnOrder::kPaired
-                                                : Checked::kNhwc || Checked::kInt4
-                                                    ? gemm::ColumnOrder::kPlain
-                                                    : gemm::ColumnOrder::kPermuted;
-    static constexpr bool kResident = kSlidingWindow;
-    static constexpr bool kGathers = Checked::kGathers;
-    static constexpr bool kTransforms = !kSlidingWindow && !kGathers && kTransformsPadding<PolicyT>;
-    static constexpr bool kMayPackRows = !kSlidingWindow && !kGathers && !Checked::kInt4;
-    using RegisterFragments = std::conditional_t<Checked::kInt4, gemm::Int4BlockColumns, void>;
-  };
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
-  static constexpr int kWidest = Checked::kNhwc ? 128 : 32;
-  static_assert(kSlidingWindow ||
+  static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
+  static_assert(Spec::kResident ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;
-  using OperandA = std::conditional_t<
-      kSlidingWindow, SlidingWindowOperand<Mainloop, Tile>,
-      std::conditional_t<kGathers, gemm::GatheredOperand<GatheredSource<Mainloop, Tile>>,
-                         gemm::TmaOperand<TmaSourceIterator<PolicyT, Mainloop>>>>;
-  using OperandB = std::conditional_t<
-      kSlidingWindow, ResidentFilter<Mainloop>,
-      std::conditional_t<kGathers, gemm::GatheredOperand<GatheredFilter<Mainloop, Tile>>,
-                         gemm::TmaOperand<TmaFilterIterator<PolicyT, Mainloop>>>>;
+  using OperandA = typename Spec::template OperandA<Mainloop>;
+  using OperandB = typename Spec::template OperandB<Mainloop>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
