@@ -135,8 +135,9 @@ class Variants {
   absl::Status AddAverage() {
     using Average = conv::PooledAverage<std::int8_t, NHWC>;
     WEFT_LET(const Average average, Average::Create(problem_.n, problem_.k));
+    using SumsAlone = variants::With<variants::ReluAnd<epilogues::OnlyImageSums>>;
     std::vector<Way> ways =
-        VariantWays<variants::SumsAlone, variants::Tiles>(data_, *filters_, bench_.stream());
+        VariantWays<SumsAlone::Of, variants::Tiles>(data_, *filters_, bench_.stream());
     for (Way& way : ways) {
       way.enqueue = [this, average, convolve = way.enqueue](int set) {
         WEFT_TRY(convolve(set));

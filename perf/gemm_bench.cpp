@@ -26,8 +26,6 @@ ABSL_FLAG(std::vector<std::string>, sizes, {"4096"},
 ABSL_FLAG(std::vector<std::string>, only, {},
           "measure the tiles whose type, name and layout of A (s8 wgmma_sm90_128x256x128... "
           "row-major A) contain one of these parts, which commas separate");
-ABSL_FLAG(std::vector<std::string>, skip, {},
-          "leave out lines of gemms.def whose name contains one of these parts, such as HalfSum");
 ABSL_FLAG(
     double, near, 0,
     "measure only tiles that the model expects within this factor of the best of the product; "
@@ -37,18 +35,16 @@ ABSL_FLAG(bool, resume, false,
 ABSL_FLAG(std::string, sweep, "",
           "tuning table of gemm::Dispatch that the best tiles are added to, such as "
           "weft_tuning.txt");
-ABSL_FLAG(int, rounds, 15, "samples of each contestant, at most");
 
 namespace weft::perf {
 namespace {
 
-bool HasPart(const std::string& name, const std::vector<std::string>& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string& part) { return absl::StrContains(name, part); });
-}
+// Whether --only leaves a tile in.
 bool IsWanted(const std::string& tile) {
   const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
-  return only.empty() || HasPart(tile, only);
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& part) {
+           return absl::StrContains(tile, part);
+         });
 }
 
 constexpr double kSampleMicroseconds = 4000;
@@ -215,7 +211,7 @@ class Run {
     if (!any) return absl::OkStatus();
     WEFT_TRY(race.Add("peer", peer, kSampleMicroseconds));
     if (full.ok()) WEFT_TRY(race.Add("full", *full, kSampleMicroseconds));
-    WEFT_TRY(race.Run(kBudgetMicroseconds, absl::GetFlag(FLAGS_rounds)));
+    WEFT_TRY(race.Run(kBudgetMicroseconds));
 
     Tile* best = nullptr;
     for (Tile& tile : *tiles) {
@@ -261,14 +257,6 @@ class Run {
   Products products_;
 };
 
-// Calls each(family, its name) for the lines of gemms.def that --skip leaves in.
-template <class Each>
-void ForEachWanted(const Each& each) {
-  ForEachGemmFamily([&](auto family, const char* name) {
-    if (!HasPart(name, absl::GetFlag(FLAGS_skip))) each(family, name);
-  });
-}
-
 absl::Status MeasureAll(Bench& bench) {
   Run run(bench);
   WEFT_TRY(run.ReadTable());
@@ -278,7 +266,7 @@ absl::Status MeasureAll(Bench& bench) {
     problems.push_back(problem);
   }
   for (const gemm::GemmProblem& problem : problems) {
-    ForEachWanted([&](auto family, const char* name) { run.Plan(family, name, problem); });
+    ForEachGemmFamily([&](auto family, const char* name) { run.Plan(family, name, problem); });
   }
   if (absl::GetFlag(FLAGS_resume)) {
     if (absl::Status s = run.Resume(); !s.ok()) {
@@ -288,7 +276,7 @@ absl::Status MeasureAll(Bench& bench) {
   std::printf("%d products to measure\n", run.open());
   absl::Status status;
   for (const gemm::GemmProblem& problem : problems) {
-    ForEachWanted(
+    ForEachGemmFamily(
         [&](auto family, const char* name) { status.Update(run.Measure(family, name, problem)); });
   }
   WEFT_TRY(status);

@@ -78,10 +78,11 @@ void Race::Add(const std::string& what, const std::string& name, Contestant* con
   entry.contestant = contestant;
 }
 
-absl::Status Race::Run(double budget_us, int rounds) const {
+absl::Status Race::Run(double budget_us) const {
+  constexpr int kRounds = 15;
   std::vector<Contestant*> all;
   for (const Entry& entry : entries_) all.push_back(entry.contestant);
-  return watch_.Interleave(all, rounds, budget_us);
+  return watch_.Interleave(all, kRounds, budget_us);
 }
 
 const Race::Entry* Race::Find(const std::string& what) const {

@@ -49,7 +49,7 @@ class Race {
   void Add(const std::string& what, const std::string& name, Contestant* contestant);
 
   // Samples all of them in turns.
-  absl::Status Run(double budget_us = 1e6, int rounds = 15) const;
+  absl::Status Run(double budget_us = 1e6) const;
 
   bool Has(const std::string& what) const { return Find(what) != nullptr; }
   const std::string& name(const std::string& what) const { return Find(what)->name; }

@@ -15,65 +15,25 @@ namespace e = epilogues;
 template <class Tile, class Epilogue, class Dst = NCxHWx<32>>
 struct Conv : conv::S8Conv32<Epilogue, Dst, Tile> {};
 
+// With<Epilogue, Dst>::Of<Tile>: the convolution with an epilogue and a destination.
+template <class Epilogue, class Dst = NCxHWx<32>>
+struct With {
+  template <class Tile>
+  using Of = Conv<Tile, Epilogue, Dst>;
+};
 template <class Tile>
 using Relu = Conv<Tile, e::BiasRelu<>>;
 
-template <class Tile>
-using Identity = Conv<Tile, e::BiasIdentity<>>;
-template <class Tile>
-using LeakyRelu = Conv<Tile, e::BiasLeakyRelu<>>;
-template <class Tile>
-using PRelu = Conv<Tile, e::BiasPRelu<>>;
-template <class Tile>
-using Clamp = Conv<Tile, e::BiasClamp<>>;
-template <class Tile>
-using HSwish = Conv<Tile, e::BiasHSwish<>>;
-template <class Tile>
-using HSigmoid = Conv<Tile, e::BiasHSigmoid<>>;
-template <class Tile>
-using Sigmoid = Conv<Tile, e::BiasSigmoid<>>;
-template <class Tile>
-using Silu = Conv<Tile, e::BiasSilu<>>;
-template <class Tile>
-using Tanh = Conv<Tile, e::BiasTanh<>>;
-template <class Tile>
-using Gelu = Conv<Tile, e::BiasGelu<>>;
-template <class Tile>
-using GeluTanh = Conv<Tile, e::BiasGeluTanh<>>;
+// Epilogues: ReLU and one stage more, before the output; ReLU and outputs of another type; ReLU with zero points.
+template <class Stage>
+using ReluAnd = e::Chain<e::Scale, e::Bias<>, e::Relu, Stage, e::ClampTo<std::int8_t>>;
+template <class Last>
+using ReluTo = e::Chain<e::Scale, e::Bias<>, e::Relu, Last>;
+template <class... Zeros>
+using ReluLess = e::Chain<Zeros..., e::Scale, e::Bias<>, e::Relu, e::ClampTo<std::int8_t>>;
 
-template <class Tile>
-using ToNc4 = Conv<Tile, e::BiasRelu<>, NCxHWx<4>>;
-template <class Tile>
-using ToNc64 = Conv<Tile, e::BiasRelu<>, NCxHWx<64>>;
-template <class Tile>
-using ToNhwc = Conv<Tile, e::BiasRelu<>, NHWC>;
-template <class Tile>
-using ToNchw = Conv<Tile, e::BiasRelu<>, NCHW>;
-
-template <class Tile>
-using SourceZero =
-    Conv<Tile, e::Chain<e::SourceZeroPoint, e::Scale, e::Bias<>, e::Relu, e::ClampTo<std::int8_t>>>;
 template <class Tile>
 using QLinearUint8 = conv::UnsignedSource<Conv<Tile, e::QLinear<>>>;
-template <class Tile>
-using BothZeros = Conv<Tile, e::Chain<e::SourceZeroPoint, e::FilterZeroPoint, e::Scale, e::Bias<>,
-                                      e::Relu, e::ClampTo<std::int8_t>>>;
-
-// ReLU and one stage more, before the output.
-template <class Tile, class Stage>
-using With = Conv<Tile, e::Chain<e::Scale, e::Bias<>, e::Relu, Stage, e::ClampTo<std::int8_t>>>;
-template <class Tile>
-using ResidualRelu = Conv<Tile, e::ResidualBiasRelu<>>;
-template <class Tile>
-using CopyHalf = With<Tile, e::Copy<Half>>;
-template <class Tile>
-using CopyFloat = With<Tile, e::Copy<float>>;
-template <class Tile>
-using Range = With<Tile, e::ChannelRange>;
-template <class Tile>
-using SumsBeside = With<Tile, e::ImageSums>;
-template <class Tile>
-using SumsAlone = With<Tile, e::OnlyImageSums>;
 
 // Functors of the source (conv/policy/source_functor.hpp).
 struct LessZero {
@@ -98,22 +58,6 @@ using SourceUint8 = conv::WithSource<Relu<Tile>, LessZero>;
 template <class Tile>
 using SourceRequant = conv::WithSource<Relu<Tile>, Requantised>;
 
-// Outputs of other types, behind the same stages; of int32 the sums.
-template <class Tile, class Last, class Dst = NCxHWx<32>>
-using EndingIn = Conv<Tile, e::Chain<e::Scale, e::Bias<>, e::Relu, Last>, Dst>;
-template <class Tile>
-using ToHalf = EndingIn<Tile, e::RoundTo<Half>>;
-template <class Tile>
-using ToBfloat16 = EndingIn<Tile, e::RoundTo<Bfloat16>>;
-template <class Tile>
-using ToFloats = EndingIn<Tile, e::ToFloat>;
-template <class Tile>
-using ToInt32 = Conv<Tile, e::Chain<e::SumBias, e::ToAccumulator>>;
-template <class Tile>
-using ToInt4 = EndingIn<Tile, e::ClampTo<std::int8_t, -8, 7>, PairedInt4<NCxHWx<64>>>;
-template <class Tile>
-using ToUint4 = EndingIn<Tile, e::ClampTo<std::uint8_t, 0, 15>, PairedInt4<NCxHWx<64>>>;
-
 // The fastest tiles of the measured layers.
 using Tiles = TilesFrom<1, conv::Wgmma112x64, conv::Wgmma192x64, conv::Wgmma208x128,
                         conv::Wgmma96x128, conv::Wgmma64x128>;
@@ -124,9 +68,7 @@ using MmaTiles = TilesFrom<1, conv::Mma128x64, conv::Mma64x64Deep>;
 
 // A depthwise convolution with ReLU, and with zero points, whose sums the kernel takes itself.
 template <class Tile, class... Zeros>
-struct DepthwiseWith
-    : conv::S8Depthwise32<e::Chain<Zeros..., e::Scale, e::Bias<>, e::Relu, e::ClampTo<std::int8_t>>,
-                          NCxHWx<32>, Tile> {};
+struct DepthwiseWith : conv::S8Depthwise32<ReluLess<Zeros...>, NCxHWx<32>, Tile> {};
 template <class Tile>
 using DepthwiseRelu = DepthwiseWith<Tile>;
 template <class Tile>
@@ -162,7 +104,7 @@ using FewPixelTiles =
 
 // All that the program measures. ReLU over Tiles and SixteenTiles is the line "ReLU again".
 using Operators = gemm::JoinFamilies<
-#define BASIC(kind, name, Of, List) PoliciesOf<Of, List>,
+#define BASIC(kind, name, List, ...) PoliciesOf<__VA_ARGS__, List>,
 #if WEFT_PERF_ALL_TILES
 #define VARIANT BASIC
 #else

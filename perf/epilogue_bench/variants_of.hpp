@@ -9,9 +9,9 @@ template <Kind kKind>
 std::vector<Variant> VariantsOf() {
   using namespace variants;
   std::vector<Variant> list;
-#define BASIC(kind, name, Of, List)                                           \
-  if constexpr (kKind == Kind::kind) {                                        \
-    list.push_back({name, &VariantWays<Of, List>, &VariantWays<Relu, List>}); \
+#define BASIC(kind, name, List, ...)                                                   \
+  if constexpr (kKind == Kind::kind) {                                                 \
+    list.push_back({name, &VariantWays<__VA_ARGS__, List>, &VariantWays<Relu, List>}); \
   }
 #if WEFT_PERF_ALL_TILES
 #define VARIANT BASIC
