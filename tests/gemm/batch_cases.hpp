@@ -112,7 +112,7 @@ void ExpectPlaces() {
   const OperatorMemory<std::int8_t> memory(a), c(before);
   const auto op = Gemm<P>::Create(p);
   ASSERT_TRUE(op.ok()) << op.status();
-  Launch(*op, {.a = memory.get(), .b = memory.get(), .c = c.get()}, 0);
+  RunHere(*op, {.a = memory.get(), .b = memory.get(), .c = c.get()}, 0);
   std::vector<std::int8_t> want = before;
   for (int b = 0; b < 3; ++b) {
     for (int i = 0; i < 20; ++i) {

@@ -51,7 +51,7 @@ template <class Element, class Epilogue, class Op>
 void ExpectExact(const Op& op, Orders orders, std::uint32_t seed) {
   SCOPED_TRACE(op.Describe());
   const Product<Element, Epilogue> product(op.problem(), orders, seed, true, false);
-  Launch(op, product.template Args<typename Op::Arguments>(), static_cast<int>(seed));
+  RunHere(op, product.template Args<typename Op::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }
 
@@ -124,7 +124,7 @@ TEST(GemmDispatch, BatchesAndGroups) {
   EXPECT_THAT(op->Describe(), HasSubstr("4 groups of 1 x 1 blocks"));
   const Product<std::int8_t, ToInt8> product(op->problem(), {true, true, true}, 81, true, false,
                                              {70, 70, 71, 149});
-  Launch(*op, product.Args<Groups::Arguments>(), 81);
+  RunHere(*op, product.Args<Groups::Arguments>(), 81);
   product.ExpectResult();
 }
 

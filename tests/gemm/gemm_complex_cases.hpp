@@ -72,7 +72,7 @@ void ExpectComplex(const GemmProblem& problem, std::uint32_t seed) {
   args.alpha = {T(0.3), T(-0.7)};
   constexpr bool kResidual = P::Epilogue::kHasResidual;
   if constexpr (kResidual) args.residual = c_memory.get(), args.gamma = {T(1.1), T(0.4)};
-  Launch(*op, args, static_cast<int>(seed));
+  RunHere(*op, args, static_cast<int>(seed));
   if (testing::Test::HasFatalFailure()) return;
   const std::vector<E> got = c_memory.Read();
   int different = 0;

@@ -70,7 +70,7 @@ TEST(GemmDoubleMma, ScaledAndAddedInPlace) {
   typename Gemm<Q>::Arguments args;
   args.a = one.get(), args.b = one.get(), args.c = c.get(), args.residual = c.get();
   args.alpha = 1.0 / 3, args.gamma = 0.1;
-  Launch(*op, args, 0);
+  RunHere(*op, args, 0);
   EXPECT_EQ(c.Read()[0], std::fma(1.0 / 3, 1.0, 0.1 * 2.0));
 }
 

@@ -62,7 +62,7 @@ void ExpectHalfSums(const GemmProblem& problem, std::uint32_t seed, bool exact) 
   const OperatorMemory<Output> c_memory(want);
   typename Gemm<P>::Arguments args;
   args.a = a_memory.get(), args.b = b_memory.get(), args.c = c_memory.get();
-  Launch(*op, args, static_cast<int>(seed));
+  RunHere(*op, args, static_cast<int>(seed));
   if (testing::Test::HasFatalFailure()) return;
   const std::vector<Output> got = c_memory.Read();
   for (std::int64_t g = 0; g < p.batch; ++g) {

@@ -139,7 +139,7 @@ void ExpectMixed(const GemmProblem& problem, std::uint32_t seed, bool exact,
   args.load_a = WithZero<LoadA>(), args.load_b = WithZero<LoadB>();
   if constexpr (P::Epilogue::kHasScale) args.channel_alpha = alphas_memory.get();
   if (!group_offsets.empty()) args.group_offsets = group_offsets_memory.get();
-  Launch(*op, args, static_cast<int>(seed));
+  RunHere(*op, args, static_cast<int>(seed));
   if (testing::Test::HasFatalFailure()) return;
   const std::vector<Output> got = c_memory.Read();
   for (std::int64_t g = 0; g < p.batch; ++g) {

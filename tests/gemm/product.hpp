@@ -125,7 +125,7 @@ void LaunchBy(const Op& op, const Arguments& args, int schedule, const RunFuncti
 }
 
 template <class Op>
-void Launch(const Op& op, const typename Op::Arguments& args, int schedule) {
+void RunHere(const Op& op, const typename Op::Arguments& args, int schedule) {
   LaunchBy(op, args, schedule, [&] { return op.Run(args, nullptr); });
 }
 
@@ -343,7 +343,7 @@ void ExpectProduct(const GemmProblem& problem, std::uint32_t seed, bool exact,
   ASSERT_TRUE(op.ok()) << op.status();
   const Product<typename P::Element, typename P::Epilogue> product(
       op->problem(), kOrdersOf<P>, seed, exact, in_place, group_offsets, kOrdered<P>);
-  Launch(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
+  RunHere(*op, product.template Args<typename Gemm<P>::Arguments>(), static_cast<int>(seed));
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }
 

@@ -101,7 +101,7 @@ TEST(GemmWgmmaNarrow, Tf32Truncates) {
   ASSERT_TRUE(op.ok()) << op.status();
   const OperatorMemory<float> a({0x1.006p0f, -0x1.002p0f, -0x1.fffffep0f, 1.0f});
   const OperatorMemory<float> b({1.0f, 1.0f, 1.0f, 0x1.003ffep0f}), c({7.0f, 8.0f, 9.0f, 10.0f});
-  Launch(*op, {.a = a.get(), .b = b.get(), .c = c.get()}, 0);
+  RunHere(*op, {.a = a.get(), .b = b.get(), .c = c.get()}, 0);
   // 1 + 2^-10 - 1 - (2 - 2^-10) + 1
   EXPECT_EQ(c.Read(), std::vector<float>({-1.0f + 0x1p-9f, 8.0f, 9.0f, 10.0f}));
 }
