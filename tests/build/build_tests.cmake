@@ -7,18 +7,26 @@ endif()
 
 include(GNUInstallDirs)
 
-# build_test(<name> <script> -D...): a test that runs build/<script>.cmake.
+# build_test(<name> <script> -D... [ONCE <file>...]): a test that runs build/<script>.cmake, once with the files if
+# there is nothing of CUDA in it.
 function(build_test name script)
   set(cuda)
   if(WEFT_HAVE_CUDA)
     string(REPLACE ";" "," archs "${CMAKE_CUDA_ARCHITECTURES}")
     set(cuda -DCUDA=${CMAKE_CUDA_COMPILER} -DARCHITECTURES=${archs})
   endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" ONCE)
+  set(run_once)
+  if(arg_ONCE)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/build)
+    set(run_once ${once} ${CMAKE_CURRENT_BINARY_DIR}/build/${name}.passed ${arg_ONCE} --)
+    set(cuda)
+  endif()
   add_test(NAME ${name}
-           COMMAND ${CMAKE_COMMAND} -DWEFT_SOURCES=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+           COMMAND ${run_once} ${CMAKE_COMMAND} -DWEFT_SOURCES=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
                    -DWORK=${CMAKE_CURRENT_BINARY_DIR}/build/${name} -DGENERATOR=${CMAKE_GENERATOR}
                    -DCXX=${CMAKE_CXX_COMPILER} ${cuda} -DVERSION=${PROJECT_VERSION}
-                   -DLIBDIR=${CMAKE_INSTALL_LIBDIR} ${ARGN}
+                   -DLIBDIR=${CMAKE_INSTALL_LIBDIR} ${arg_UNPARSED_ARGUMENTS}
                    -P ${CMAKE_CURRENT_SOURCE_DIR}/build/${script}.cmake)
 endfunction()
 
@@ -42,7 +50,8 @@ string(CONCAT includes
   "#include \"weft/gemm/gemm.hpp\"\n"
   "#include \"weft/gemm/ready_made.hpp\"\n")
 file(WRITE ${headers} "${includes}")
-add_test(NAME compile_fail_headers COMMAND ${compiler} -x c++-header ${headers} -o ${headers}.gch)
+set(passed ${CMAKE_CURRENT_BINARY_DIR}/compile_fail)
+add_test(NAME compile_fail_headers COMMAND ${once} ${passed}/headers.passed ${once_headers} -- ${compiler} -x c++-header ${headers} -o ${headers}.gch)
 list(APPEND compiler -fsyntax-only)
 set_tests_properties(compile_fail_headers PROPERTIES FIXTURES_SETUP compile_fail_headers)
 file(GLOB sources CONFIGURE_DEPENDS compile_fail/*.cpp)
@@ -63,7 +72,8 @@ foreach(source IN LISTS sources)
   endif()
 endforeach()
 foreach(name IN LISTS names)
-  add_test(NAME ${name} COMMAND ${compile_fail} ${${name}} -- ${compiler} -include ${headers})
+  add_test(NAME ${name} COMMAND ${once} ${passed}/${name}.passed ${once_headers} ${${name}} ${compile_fail} --
+                                ${compile_fail} ${${name}} -- ${compiler} -include ${headers})
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED compile_fail_headers)
 endforeach()
 # The same for nvcc: what is wrong in device code only.
@@ -86,7 +96,7 @@ foreach(folder layouts gemm prologues epilogues conv)
 endforeach()
 set(strict ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_strict.cpp)
 file(WRITE ${strict} "${content}")
-add_test(NAME headers_strict COMMAND ${compiler} -Wextra -Wshadow -Wpedantic -Werror ${strict})
+add_test(NAME headers_strict COMMAND ${once} ${passed}/headers_strict.passed ${once_headers} -- ${compiler} -Wextra -Wshadow -Wpedantic -Werror ${strict})
 set(two ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/policy_layout.cpp)
 add_test(NAME compile_fail_harness_one_of_two
          COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_accepted.cpp ${two} -- ${compiler})
@@ -172,11 +182,14 @@ if(WEFT_INSTALL)
     build_test(consumer_pkg_config consumer -DCASE=pkg_config -DPKG_CONFIG=${WEFT_PKG_CONFIG})
   endif()
   build_test(documents_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5 -DONE_FILE=ON)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/operators.md -DCOUNT=5 -DONE_FILE=ON
+             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/operators.md)
   build_test(documents_block_gemm documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1
+             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/block_gemm.md)
   build_test(documents_custom_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md -DCOUNT=3 -DONE_FILE=ON)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md -DCOUNT=3 -DONE_FILE=ON
+             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/custom_operators.md)
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()

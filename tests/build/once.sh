@@ -1,21 +1,34 @@
 #!/bin/bash
-# once.sh <list of files> <object> <program>
+# once.sh <stamp> <file>... -- <command>...
 #
-# Runs the program. With WEFT_TESTS_ONCE set, as .ci/run sets it, it is not run again where it has passed in this build
-# folder and is made of the same objects as then: its own and the library's, whose names are in the list. A program of
-# g++ alone is linked anew when a CUDA toolkit has come, and what it runs is the same.
+# Runs the command. With WEFT_TESTS_ONCE set, as .ci/run sets it, it is not run again where it has passed in this build
+# folder and the files that it is made of are the same as then; a file ...txt is a list of such. When a CUDA toolkit has
+# come, a program of g++ alone is only linked with more, and what g++ refuses is the same.
 set -euo pipefail
-list=$1 object=$2 program=$3
+shopt -s inherit_errexit
+stamp=$1
+shift
+files=()
+while [ "$1" != -- ]; do
+  files+=("$1")
+  shift
+done
+shift
 if [ -z "${WEFT_TESTS_ONCE-}" ]; then
-  exec "$program"
+  exec "$@"
 fi
-passed=$program.passed
-made_of=$({ cat "$object"; xargs cat <"$list"; } | md5sum)
-if [ -f "$passed" ] && [ "$(head -1 "$passed")" = "$made_of" ]; then
-  sed -n 's/^\[  PASSED  \]/passed before, of the same objects:/p' "$passed"
+made_of=$(for file in "${files[@]}"; do
+            case $file in
+              *.txt) xargs cat <"$file" ;;
+              *) cat "$file" ;;
+            esac
+          done | md5sum)
+if [ -f "$stamp" ] && [ "$(head -1 "$stamp")" = "$made_of" ]; then
+  echo "passed before, and is made of the same files"
+  sed -n 's/^\[  PASSED  \]/passed before:/p' "$stamp"
   exit
 fi
-rm -f "$passed"
-{ echo "$made_of"; "$program"; } >"$passed.new" 2>&1 || { cat "$passed.new"; exit 1; }
-mv "$passed.new" "$passed"
-sed 1d "$passed"
+rm -f "$stamp"
+{ echo "$made_of"; "$@"; } >"$stamp.new" 2>&1 || { sed 1d "$stamp.new"; exit 1; }
+mv "$stamp.new" "$stamp"
+sed 1d "$stamp"
