@@ -86,7 +86,8 @@ endfunction()
 # that gpu_architectures.txt names. Its objects are nvcc's fat binaries, which no program can be linked with.
 function(weft_kernels_alone target)
   weft_only_architectures(${target})
-  target_compile_definitions(${target} PRIVATE WEFT_KERNELS_ALONE=1)  # tests/kinds.hpp
+  # Fewer policies (tests/kinds.hpp), and of each the kernel that takes every problem (gemm/launch/kernel_list.hpp).
+  target_compile_definitions(${target} PRIVATE WEFT_KERNELS_ALONE=1 WEFT_ONE_KERNEL=1)
   get_target_property(launcher ${target} CUDA_COMPILER_LAUNCHER)
   if(WEFT_LAUNCHER)  # ccache does not know them
     list(REMOVE_ITEM launcher ${WEFT_LAUNCHER})

@@ -314,8 +314,9 @@ class Gemm {
     }
   }
 
-  // Whether k is ragged, so that the kernel that masks the last access of each line must run.
+  // Whether the kernel that masks the last access of each line must run: if k is ragged.
   bool HasRaggedK() const {
+    if (KernelList<PolicyT>::kRaggedK && kOneKernel) return true;
     return KernelList<PolicyT>::kRaggedK &&
            problem().k * std::int64_t{sizeof(Element)} % PolicyT::config.alignment.src != 0;
   }

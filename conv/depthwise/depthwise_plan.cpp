@@ -56,7 +56,7 @@ absl::Status CheckDepthwise(const Problem& p) {
 absl::StatusOr<DepthwisePlan> MakeDepthwisePlan(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kColumns = DepthwiseConfig::kColumns;
   DepthwisePlan plan;
-  plan.kernel = KernelOf(p);
+  plan.kernel = f.one_kernel ? 0 : KernelOf(p);
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   const int rows = shape.Rows(Int32(f.config.thread.m / kColumns));
   const Wide reach = Wide{p.p() + rows} * (p.q() + kColumns);

@@ -259,7 +259,8 @@ using Kernel = typename KernelAt<PolicyT, i>::type;
 // Whether PolicyT has a kernel for a SourceKind.
 template <class PolicyT, SourceKind kind>
 inline constexpr bool kHasKernel =
-    kind == SourceKind::kTaps
+    gemm::kOneKernel ? kind == SourceKind::kIm2col
+    : kind == SourceKind::kTaps
         ? CheckedPolicy<PolicyT>::kMainloop == gemm::Mainloop::kMmaSm80 &&
               !CheckedPolicy<PolicyT>::kNhwc && !kConvertsSource<PolicyT>
         : kind == SourceKind::kIm2col || CheckedPolicy<PolicyT>::kBlockUnits == 1;
@@ -279,7 +280,9 @@ struct KernelList<PolicyT> {
                                                     : 3;
   template <int i>
   static constexpr bool kExists =
-      Checked::kDepthwise || conv::kHasKernel<PolicyT, conv::SourceKind(i)>;
+      Checked::kDepthwise ? i == 0 || !kOneKernel
+      : Checked::kWgmma   ? true
+                          : conv::kHasKernel<PolicyT, conv::SourceKind(i)>;
   template <int i>
   using Kernel = conv::Kernel<PolicyT, i>;
 };

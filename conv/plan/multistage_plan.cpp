@@ -73,8 +73,8 @@ absl::Status CheckRows(std::int64_t rows) {
 }
 
 bool IsPointwise(const Problem& p, const ConvFacts& f) {
-  return p.r * p.s == 1 && p.pad_top == 0 && p.pad_left == 0 && p.pad_bottom == 0 &&
-         p.pad_right == 0 && UnitsOf(p, f).of_block == 1;
+  return !f.one_kernel && p.r * p.s == 1 && p.pad_top == 0 && p.pad_left == 0 &&
+         p.pad_bottom == 0 && p.pad_right == 0 && UnitsOf(p, f).of_block == 1;
 }
 
 absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {

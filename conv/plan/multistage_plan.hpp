@@ -33,7 +33,7 @@ absl::Status CheckIndices(const Problem& problem, const ConvFacts& facts);
 absl::Status CheckRows(std::int64_t rows);
 
 // Whether R = S = 1 without padding and a pixel's channels lie in one block, so that the source is
-// a matrix, or several.
+// a matrix, or several, and there is a kernel for that.
 bool IsPointwise(const Problem& problem, const ConvFacts& facts);
 
 // The parameters of the output's pixels, the source's im2col iterator and the filter, for a problem

@@ -42,6 +42,7 @@ constexpr ConvFacts FactsOf() {
   facts.prologue = PrologueFacts{
       .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
   facts.depthwise = Checked::kDepthwise;
+  facts.one_kernel = gemm::kOneKernel;
   facts.largest_product = Checked::kLargestProduct;
   if constexpr (Checked::kWgmma) {
     facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;

@@ -43,6 +43,7 @@ struct ConvFacts : gemm::TileFacts {
   OutputFacts output;
   PrologueFacts prologue;
   bool depthwise = false;
+  bool one_kernel = false;  // gemm::kOneKernel
   std::int64_t largest_product =
       128 * 128;  // of a source and a filter value, in magnitude; 0: sums are floats
 

@@ -21,6 +21,16 @@ struct Launch {
   int blocks_multiple = 1;
 };
 
+// With WEFT_ONE_KERNEL an operator of convolutions or products has the kernel that takes every
+// problem, and none of those that take some of them in less time. Weft's tests define it where they
+// are about what follows the sums, which is the same in all of them. No other source of a program
+// may then have the same policies without it.
+#ifdef WEFT_ONE_KERNEL
+inline constexpr bool kOneKernel = true;
+#else
+inline constexpr bool kOneKernel = false;
+#endif
+
 inline namespace WEFT_BACKEND {
 
 // The kernels of a policy. Each kind of operator specialises it for its policies:

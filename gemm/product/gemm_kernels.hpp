@@ -262,7 +262,7 @@ struct KernelList<PolicyT> {
                                        != gemm::Mainloop::kSimtAsync
                                    && !CheckedGemmPolicy<PolicyT>::kWgmma;
   template <int i>
-  static constexpr bool kExists = i == 0 || kRaggedK;
+  static constexpr bool kExists = kOneKernel ? i == int{kRaggedK} : i == 0 || kRaggedK;
   template <int i>
   using Kernel = KernelOf<std::conditional_t<CheckedGemmPolicy<PolicyT>::kWgmma,
                                              WgmmaGemmParts<PolicyT>, GemmParts<PolicyT, i == 0>>>;

@@ -1,3 +1,5 @@
+// With one kernel of each operator: what is tested follows the products.
+#define WEFT_ONE_KERNEL 1
 #include "tests/gemm/gemm_half_sum_cases.hpp"  // on the CPU, and what needs no kernel
 
 namespace weft::gemm {
