@@ -9,6 +9,7 @@
 #include "weft/conv/hopper/padding_transform.hpp"
 #include "weft/conv/hopper/sliding_window_operands.hpp"
 #include "weft/conv/hopper/tma_operands.hpp"
+#include "weft/conv/source/im2col_iterators.hpp"
 #include "weft/conv/source/kernel_params.hpp"
 #include "weft/gemm/epilogue/epilogue_store.hpp"
 #include "weft/gemm/hopper/wgmma_type.hpp"

@@ -5,6 +5,8 @@
 // units. In NCxHWx<x> a unit is a channel block (the x channels of one pixel), in the order (c / x,
 // r, s), s fastest; a block of 64 channels counts as two of 32. In NHWC a unit is a piece of one
 // access, in the order (r, s, c), c fastest.
+//
+// This file has those of 1x1 filters and of filters of few taps; im2col_iterators.hpp those of any.
 #pragma once
 
 #include <cstdint>
@@ -106,7 +108,7 @@ struct Im2colParams : WindowParams {
   gemm::FastDivmod channels;     // NHWC: by channel_units
 };
 
-// Checks what the iterators below need of a Shape.
+// Checks what the iterators need of a Shape.
 template <class Shape>
 struct CheckedShape {
   static_assert(Shape::kEven,
@@ -187,129 +189,6 @@ class TapIterator {
   std::uint32_t inside_[Shape::kRows];  // a bit for each tap: whether it is inside the image
   std::uint32_t bit_ = 1;               // the bit of the present tap; 0 past the end of k
   std::int32_t tap_ = 0, unit_ = 0;
-};
-
-// Any filter of any size. Format: a CheckedPolicy. kKMajor: NHWC.
-template <class Shape, class Format>
-class Im2colIterator {
-  static constexpr int kUnitBytes = Format::kSrcUnitBytes, kBlockUnits = Format::kBlockUnits;
-  static constexpr bool kKMajor = Format::kNhwc;
-  static constexpr int kStep = Shape::kStep * (kKMajor ? Shape::kInner : 1);  // in units
-
- public:
-  using Params = Im2colParams;
-  static constexpr bool kWhole = true;
-  static_assert(CheckedShape<Shape>::kOk);
-  static constexpr int kBytes = Shape::kBytes;
-
-  template <class Tile>
-  WEFT_DEVICE Im2colIterator(arch::Thread t, const Params& params, const Tile& tile) : p_(params) {
-    src_ = p_.Data(tile, kUnitBytes) + (kKMajor ? 0 : Shape::Inner(t) * kBytes);
-    WEFT_UNROLL
-    for (int i = 0; i < Shape::kRows; ++i) {
-      at_[i] = p_.Window(tile, tile.m * Shape::kExtent + Shape::Row(t, i));
-    }
-    unit_ = Shape::Outer(t, 0);
-    if constexpr (kKMajor) unit_ = unit_ * Shape::kInner + Shape::Inner(t);
-    c_ = Split(unit_, r_, s_);
-    step_c_ = Split(kStep, step_r_, step_s_);
-    if constexpr (!kKMajor) {
-      offset_ = Offset();
-      step_offset_ = step_c_ * p_.plane + Tap(step_r_, step_s_);
-    }
-  }
-
-  WEFT_DEVICE int Bytes(int i) const {
-    const auto h = static_cast<std::uint32_t>(at_[i].h + r_ * p_.step_h);
-    const auto w = static_cast<std::uint32_t>(at_[i].w + s_ * p_.step_w);
-    const bool inside = unit_ < p_.units && h < static_cast<std::uint32_t>(p_.h) &&
-                        w < static_cast<std::uint32_t>(p_.w);
-    return inside ? kBytes : 0;
-  }
-
-  WEFT_DEVICE const void* Source(int i) const {
-    if constexpr (kKMajor) {
-      return src_ + (at_[i].unit + (Tap(r_, s_) * p_.pixel_units + c_)) * kUnitBytes;
-    } else {
-      return src_ + (at_[i].unit + offset_) * kUnitBytes;
-    }
-  }
-
-  // Where the thread's pieces begin among its group's channels, in bytes of channels.
-  WEFT_DEVICE std::int32_t Channel(arch::Thread t) const {
-    if constexpr (kKMajor) {
-      return c_ * kUnitBytes;
-    } else {
-      return p_.taps.Divide(unit_) * kUnitBytes + Shape::Inner(t) * kBytes;
-    }
-  }
-
-  WEFT_DEVICE void Advance() {
-    unit_ += kStep;
-    if constexpr (kKMajor) {
-      c_ += step_c_;
-      if (c_ >= p_.channel_units) {
-        c_ -= p_.channel_units;
-        ++s_;
-      }
-      s_ += step_s_;
-      if (s_ >= p_.s) {
-        s_ -= p_.s;
-        ++r_;
-      }
-      r_ += step_r_;
-    } else {
-      // A step of one unit is one tap; the constructor has split a longer step into taps and
-      // channels.
-      s_ += kStep == 1 ? 1 : step_s_;
-      offset_ += kStep == 1 ? p_.step_w : step_offset_;
-      if (s_ >= p_.s) {
-        s_ -= p_.s;
-        ++r_;
-        offset_ += p_.step_h * p_.w - p_.s * p_.step_w;
-      }
-      if constexpr (kStep > 1) r_ += step_r_;
-      if (r_ >= p_.r) {
-        r_ -= p_.r;
-        offset_ += p_.plane - p_.r * p_.step_h * p_.w;
-        if constexpr (kBlockUnits == 2) ++c_;
-      }
-      if constexpr (kBlockUnits == 2) {
-        // A step of one unit carries into c_ above; so it does where R * S = 1, whose step_c_ is 1.
-        if constexpr (kStep > 1) c_ += step_c_;
-        offset_ = Offset();
-      }
-    }
-  }
-
- private:
-  // Splits a number of units into rows r and columns s of taps, and channel units, which are
-  // returned.
-  WEFT_DEVICE std::int32_t Split(std::int32_t units, std::int32_t& r, std::int32_t& s) const {
-    std::int32_t c = 0, tap = 0;
-    if constexpr (kKMajor) {
-      tap = p_.channels.Divmod(units, c);
-    } else {
-      c = p_.taps.Divmod(units, tap);
-    }
-    r = p_.tap_columns.Divmod(tap, s);
-    return c;
-  }
-  WEFT_DEVICE std::int32_t Tap(std::int32_t r, std::int32_t s) const {
-    return r * p_.step_h * p_.w + s * p_.step_w;
-  }
-  // NCxHWx: units from tap (0, 0) of the first block to the present place.
-  WEFT_DEVICE std::int32_t Offset() const {
-    return c_ / kBlockUnits * kBlockUnits * p_.plane + c_ % kBlockUnits + Tap(r_, s_) * kBlockUnits;
-  }
-
-  const Params& p_;
-  const std::uint8_t* src_;
-  WindowPlace at_[Shape::kRows];
-  std::int32_t unit_;                          // the present place in k
-  std::int32_t r_, s_, c_;                     // its tap, and its channels in units
-  std::int32_t step_r_, step_s_, step_c_;      // kStep, split in the same way
-  std::int32_t offset_ = 0, step_offset_ = 0;  // NCxHWx: units from tap (0, 0), and in kStep
 };
 
 }  // namespace WEFT_BACKEND
