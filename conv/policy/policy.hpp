@@ -245,6 +245,11 @@ struct CheckedPolicy<PolicyT> {
                 "groups of channels are prologues::Grouped");
   static_assert(internal::CheckedOperands<typename PolicyT::SrcLayout,
                                           typename PolicyT::FilterLayout, kMainloopBit>::kValid);
+  static_assert(
+      kElementBytes == 1 ||
+          (!kInt4 && !kInt4Source && !kSlidingWindow && !kDepthwise && !kConvertsSource<PolicyT>),
+      "weft: filters and sources of 4 bits, sliding-window operands, depthwise convolutions "
+      "and SourceFunctors are of elements of one byte");
   static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
   static_assert(epilogues::IsChain<Epilogue>::value,
                 "weft: Epilogue is a weft::epilogues::Chain<stages...>");
