@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/block/copy_sides.hpp"
 #include "weft/gemm/tile/share.hpp"
 #include "weft/gemm/tile/traits.hpp"
 #include "weft/layouts/coordinate_tensor.hpp"
@@ -21,8 +22,6 @@
 #include "weft/layouts/register_tensor.hpp"
 
 namespace weft::gemm {
-
-enum class Memory { kGlobal, kShared, kRegisters };
 
 // One access of a thread copies kBytes = 1 to 16 bytes. In global and shared memory they are
 // adjacent, at an address that is a multiple of kBytes; in registers nothing need be adjacent.
@@ -58,8 +57,6 @@ template <int kMnMajor, int kThreadsOf>
 struct SharedLines : MainloopTraits {
   static constexpr int kBlockM = kMnMajor, kThreads = kThreadsOf;
 };
-
-struct Everywhere {};
 
 }  // namespace internal
 
@@ -130,159 +127,36 @@ using TileCopy =
 template <class CopyT, class Src, class Dst, class Where>
 class CopyRun {
   using Access = typename CopyT::Access;
-  static constexpr bool kFromRegisters = Access::kFrom == Memory::kRegisters;
-  static constexpr bool kToRegisters = Access::kTo == Memory::kRegisters;
-  template <class Tensor>
-  static auto ElementIn() {
-    if constexpr (layouts::IsRegisterTensor<Tensor>) {
-      return std::type_identity<typename Tensor::Element>();
-    } else {
-      return std::type_identity<
-          std::remove_cvref_t<decltype(*std::declval<const Tensor&>().data())>>();
-    }
-  }
-  using ElementT = typename decltype(ElementIn<Src>())::type;
-  static_assert(layouts::IsRegisterTensor<Src> == kFromRegisters &&
-                    layouts::IsRegisterTensor<Dst> == kToRegisters,
+  static_assert(layouts::IsRegisterTensor<Src> == (Access::kFrom == Memory::kRegisters) &&
+                    layouts::IsRegisterTensor<Dst> == (Access::kTo == Memory::kRegisters),
                 "weft: Copy: the access names the memories of source and destination: "
                 "RegistersToGlobal<4> takes a RegisterTensor and a view, CpAsync<16> two views");
-  static_assert(std::is_same_v<ElementT, typename decltype(ElementIn<Dst>())::type>,
+  using From = CopySide<CopyT, const Src, Access::kFrom>;
+  using To = CopySide<CopyT, Dst, Access::kTo>;
+  using ElementT = typename From::Element;
+  static_assert(std::is_same_v<ElementT, typename To::Element>,
                 "weft: Copy: source and destination must have elements of one type; Recast one, or "
                 "convert in registers");
-  static constexpr int kElements = Access::kBytes / static_cast<int>(sizeof(ElementT));
-  static_assert(kElements > 0, "weft: Copy: one access is smaller than an element");
-  static constexpr int kCount = kElements > 0 ? kElements : 1;
+  static_assert(Access::kBytes >= static_cast<int>(sizeof(ElementT)),
+                "weft: Copy: one access is smaller than an element");
   static constexpr int kAccesses =
-      static_cast<int>(layouts::Size<1>(typename CopyT::Layout())) / kCount;
-  struct alignas(kCount * sizeof(ElementT)) Vector {
-    unsigned char byte[kCount * sizeof(ElementT)];
-  };
-
-  // Whether the elements of an access are adjacent in memory, also after the swizzle.
-  template <class LayoutT>
-  static constexpr bool IsAdjacent(const LayoutT&) {
-    return kCount == 1 || std::is_same_v<decltype(layouts::Coalesce(layouts::Get<0>(LayoutT()))),
-                                         layouts::Layout<layouts::Int<kCount>, layouts::Int<1>>>;
-  }
-  template <class Sw, class OffsetT, class LayoutT>
-  static constexpr bool IsAdjacent(const layouts::ComposedLayout<Sw, OffsetT, LayoutT>&) {
-    return IsAdjacent(LayoutT()) && Sw()(kCount - 1) == kCount - 1;
-  }
-
-  template <class Tensor>
-  WEFT_DEVICE static auto Own(arch::Thread t, Tensor& tensor) {
-    if constexpr (layouts::IsRegisterTensor<Tensor>) {
-      static_assert(
-          static_cast<int>(layouts::Size(typename Tensor::Layout())) == kAccesses * kCount,
-          "weft: Copy: a thread's registers must be as many as its values in the "
-          "TiledCopy's layout");
-      return &tensor;
-    } else {
-      const auto own = CopyT::template Partition<kCount>(t, tensor);
-      static_assert(IsAdjacent(decltype(own.layout())()),
-                    "weft: Copy: the elements of one access must be neighbours in memory (stride "
-                    "kInt<1>, swizzles beyond them) in source and destination; copy fewer bytes at "
-                    "once, or along the other mode");
-      return own;
-    }
-  }
-
-  // How many elements of an access lie inside the matrix.
-  template <class Own>
-  static constexpr int Inside(const Own& where, int access) {
-    if constexpr (std::is_same_v<Where, internal::Everywhere>) {
-      return kCount;
-    } else {
-      const layouts::RowColumn at = where(0, access), extent = where.data().extent;
-      if constexpr (kCount == 1) {
-        return at.row < extent.row && at.column < extent.column;
-      } else {
-        using KMajor = decltype(layouts::Coalesce(layouts::Get<0>(where.layout())));
-        static_assert(layouts::kRank<KMajor> == 1,
-                      "weft: Copy: one access reads along one mode of the coordinate tensor");
-        constexpr bool kDown = layouts::IsInt<typename KMajor::Stride, 1>;
-        const int left = kDown ? extent.row - at.row : extent.column - at.column;
-        const bool inside = kDown ? at.column < extent.column : at.row < extent.row;
-        return !inside || left < 0 ? 0 : left < kCount ? left : kCount;
-      }
-    }
-  }
-  template <class WhereT>
-  WEFT_DEVICE static auto OwnCoordinates(arch::Thread t, const WhereT& where) {
-    if constexpr (std::is_same_v<WhereT, internal::Everywhere>) {
-      return where;
-    } else {
-      static_assert(layouts::IsCoordinateTensor<WhereT>,
-                    "weft: Copy's last argument is a coordinate tensor, cut and sliced as the "
-                    "matrix: LocalTile(CoordinateTensor(m, k), ...)");
-      return CopyT::template Partition<kCount>(t, where);
-    }
-  }
-
-  template <class Own>
-  WEFT_DEVICE static Vector Load(arch::Thread t, const Own& from, int access, int inside) {
-    Vector vector = {};
-    if constexpr (kFromRegisters) {
-      ElementT elements[kCount];
-      WEFT_UNROLL
-      for (int e = 0; e < kCount; ++e) elements[e] = (*from)[access * kCount + e];
-      memcpy(&vector, elements, sizeof(vector));
-    } else {
-      const auto load = [&](const auto* p) {
-        if constexpr (Access::kFrom == Memory::kGlobal) {
-          return t.LoadGlobal(p);
-        } else {
-          return t.LoadShared(p);
-        }
-      };
-      if (inside == kCount) {
-        vector = load(reinterpret_cast<const Vector*>(&from(0, access)));
-      } else if (kCount > 1) {
-        ElementT elements[kCount] = {};
-        WEFT_UNROLL
-        for (int e = 0; e < kCount; ++e) {
-          if (e < inside) elements[e] = load(&from(e, access));
-        }
-        memcpy(&vector, elements, sizeof(vector));
-      }
-    }
-    return vector;
-  }
-
-  template <class Own>
-  WEFT_DEVICE static void Store(arch::Thread t, const Own& to, int access, int inside,
-                                const Vector& vector) {
-    ElementT elements[kCount];
-    memcpy(static_cast<void*>(elements), &vector, sizeof(vector));
-    if constexpr (kToRegisters) {
-      WEFT_UNROLL
-      for (int e = 0; e < kCount; ++e) (*to)[access * kCount + e] = elements[e];
-    } else if constexpr (Access::kTo == Memory::kShared) {
-      t.StoreShared(reinterpret_cast<Vector*>(&to(0, access)), vector);
-    } else if (inside == kCount) {
-      t.StoreGlobal(reinterpret_cast<Vector*>(&to(0, access)), vector);
-    } else {
-      WEFT_UNROLL
-      for (int e = 0; e < kCount; ++e) {
-        if (e < inside) t.StoreGlobal(&to(e, access), elements[e]);
-      }
-    }
-  }
+      static_cast<int>(layouts::Size<1>(typename CopyT::Layout())) / From::kCount;
 
  public:
   WEFT_DEVICE static void Run(arch::Thread t, const Src& src, Dst& dst, const Where& where) {
     if (t.tid() >= CopyT::kThreads) return;
-    const auto from = Own(t, src);
-    const auto to = Own(t, dst);
-    const auto coordinates = OwnCoordinates(t, where);
+    const From from(t, src);
+    const To to(t, dst);
+    const InsideOf<CopyT, From::kCount, Where> matrix(t, where);
     WEFT_UNROLL
     for (int access = 0; access < kAccesses; ++access) {
-      const int inside = Inside(coordinates, access);
+      const int inside = matrix.Inside(access);
       if constexpr (Access::kAsync) {
-        t.template CpAsync<Access::kBytes>(t.SharedAddress(&to(0, access)), &from(0, access),
+        t.template CpAsync<Access::kBytes>(t.SharedAddress(to.Address(access)),
+                                           from.Address(access),
                                            inside * static_cast<int>(sizeof(ElementT)));
       } else {
-        Store(t, to, access, inside, Load(t, from, access, inside));
+        to.Store(t, access, inside, from.Load(t, access, inside));
       }
     }
   }
@@ -293,7 +167,7 @@ class CopyRun {
 // are not loaded, but replaced by zeros, and not stored to global memory. Loads from global memory
 // take the read-only path. With CpAsync, addresses are formed for all accesses, also outside, and
 // the copies have arrived only when the caller has waited for them. There are no barriers.
-template <class CopyT, class Src, class Dst, class Where = internal::Everywhere>
+template <class CopyT, class Src, class Dst, class Where = Everywhere>
 WEFT_DEVICE void Copy(arch::Thread t, CopyT, const Src& src, Dst&& dst, const Where& where = {}) {
   CopyRun<CopyT, Src, std::remove_reference_t<Dst>, Where>::Run(t, src, dst, where);
 }
