@@ -82,7 +82,7 @@ struct StorePolicyTraits {
   static constexpr bool kPredicatedStores = false;
 };
 
-// Traits of an operand, which loads its k tiles into stages (operand.hpp, tma_matrix.hpp, ...).
+// Traits of an operand, which loads its k tiles into stages (operand.hpp, tma_operand.hpp, ...).
 struct OperandTraits {
   // Its Params have a tensor map, `map`, by which TMA loads it.
   static constexpr bool kHasTensorMap = false;
