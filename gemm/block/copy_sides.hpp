@@ -121,7 +121,7 @@ class MemorySide {
   }
   WEFT_DEVICE void StoreTo(In<Memory::kGlobal>, arch::Thread t, int access, int inside,
                            const Vector& vector) const {
-    // Elements are made before the branch: behind it, nvcc 13.0 puts their bytes together one by one.
+    // Elements are made before the branch: behind it nvcc 13.0 assembles them byte by byte.
     Element elements[kCount];
     memcpy(static_cast<void*>(elements), &vector, sizeof(vector));
     if (inside == kCount) {
