@@ -13,8 +13,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "weft/conv/depthwise/depthwise.hpp"
+#include "weft/conv/depthwise_pointwise/middle_exchange.hpp"
 #include "weft/conv/policy/depthwise_pointwise_policy.hpp"
 #include "weft/gemm/epilogue/epilogue_store.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
@@ -108,7 +110,7 @@ struct DepthwisePointwiseKernel {
   static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
-    if constexpr (kClusterSplit > 1) t.ClusterArriveRelaxed();
+    Exchange::Arrive(t);
     const int number = t.lane() / 8, word = t.lane() % 8;
     const Patch patch = PatchOf(t, p.iterator, number);
     const typename Window::Ahead ahead(p.iterator, patch, patch.inside, word);
@@ -119,8 +121,7 @@ struct DepthwisePointwiseKernel {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
-    // All blocks of the cluster have started, so that their shared memory may be written.
-    if constexpr (kClusterSplit > 1) t.ClusterWait();
+    Exchange::Wait(t);
     const std::uint32_t middle = t.SharedAddress(shared.middle);
     Convolve(t, p, patch, ahead, middle);
     Multiply(t, p, middle);
@@ -131,18 +132,12 @@ struct DepthwisePointwiseKernel {
   using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
   using LayoutA = typename Mainloop::LayoutA;
 
-  // The block's rank in its cluster, and a warp's number among those of the cluster. Neighbouring
-  // numbers are of different blocks, so that each block gets its share of few k tiles and few
-  // columns.
-  WEFT_DEVICE static int Rank(arch::Thread t) {
-    if constexpr (kClusterSplit > 1) {
-      return t.cluster_rank();
-    } else {
-      return 0;
-    }
-  }
+  using Exchange = std::conditional_t<(kClusterSplit > 1), ClusterExchange, BlockExchange>;
+
+  // A warp's number among those of the cluster. Neighbouring numbers are of different blocks, so
+  // that each block gets its share of few k tiles and few columns.
   WEFT_DEVICE static int WarpOfCluster(arch::Thread t) {
-    return t.warp() * kClusterSplit + Rank(t);
+    return t.warp() * kClusterSplit + Exchange::Rank(t);
   }
   static constexpr int kClusterWarps = kWarps * kClusterSplit;
 
@@ -189,11 +184,7 @@ struct DepthwisePointwiseKernel {
             at + static_cast<std::uint32_t>(LayoutA::Offset(half * kPatches + number, 0, word % 2));
         WEFT_UNROLL
         for (int rank = 0; rank < kClusterSplit; ++rank) {
-          if constexpr (kClusterSplit > 1) {
-            to.of[rank][half] = t.MapToRank(own, rank);
-          } else {
-            to.of[rank][half] = own;
-          }
+          to.of[rank][half] = Exchange::AddressIn(t, own, rank);
         }
       }
       DepthwiseFilterZeros<First> zeros(t, p.middle, tile.k);
@@ -243,11 +234,7 @@ struct DepthwisePointwiseKernel {
       const auto further = static_cast<std::uint32_t>(i / 2 * (8 * 32));
       WEFT_UNROLL
       for (int rank = 0; rank < kClusterSplit; ++rank) {
-        if constexpr (kClusterSplit > 1) {
-          t.StoreRemote(to.of[rank][i % 2] + further, bytes);
-        } else {
-          t.StoreSharedAt(to.of[rank][i % 2] + further, bytes);
-        }
+        Exchange::Store(t, to.of[rank][i % 2] + further, bytes);
       }
     }
   }
@@ -290,11 +277,7 @@ struct DepthwisePointwiseKernel {
       for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
     };
     if (kEarly && column < p.output.padded_k) start();
-    if constexpr (kClusterSplit > 1) {
-      t.ClusterSync();
-    } else {
-      t.SyncThreads();
-    }
+    Exchange::Sync(t);
     Patch patch = PatchOf(t, p.iterator, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
     patch.q += lane / 16;  // the thread's first row is lane / 4, of 8 to an instruction
