@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "perf/bench/bench.hpp"
 #include "weft/layouts/element/float16.hpp"
 #include "weft/layouts/packing.hpp"
 
@@ -56,27 +57,15 @@ absl::StatusOr<std::unique_ptr<CudnnGradient>> CudnnGradient::Create(
   }
   WEFT_LET(made->graph_,
            internal::CudnnGraph::Gradient(*made->api_, made->handle_, Forward(problem)));
-  std::string why = "cuDNN offers no plan";
-  double best_us = 0.0;
-  for (const internal::CudnnGraph::Config& config : made->graph_->Configs({})) {
-    absl::StatusOr<Plan> plan = made->Make(config.descriptor);
-    if (!plan.ok()) {
-      why = std::string(plan.status().message());
-      continue;
-    }
-    std::swap(made->plan_, *plan);
-    const absl::StatusOr<double> us = watch.Short(
-        [&](int set) { return made->Enqueue(set, watch.stream()); }, sets, kTryMicroseconds);
-    if (us.ok() && (made->name_.empty() || *us < best_us)) {
-      best_us = *us;
-      made->name_ = absl::StrCat("cudnn half ", config.name);
-    } else {
-      if (!us.ok()) why = std::string(us.status().message());
-      WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), "cuDNN"));
-      std::swap(made->plan_, *plan);
-    }
-  }
-  if (made->name_.empty()) return absl::UnimplementedError(why);
+  const std::vector<internal::CudnnGraph::Config> configs = made->graph_->Configs({});
+  const auto attempt = [&](int i) -> absl::StatusOr<double> {
+    WEFT_LET(made->plan_, made->Make(configs[i].descriptor));
+    return watch.Short([&](int set) { return made->Enqueue(set, watch.stream()); }, sets,
+                       kTryMicroseconds);
+  };
+  WEFT_LET(const int best, FastestAnswer(static_cast<int>(configs.size()), "cuDNN", attempt));
+  WEFT_LET(made->plan_, made->Make(configs[best].descriptor));
+  made->name_ = absl::StrCat("cudnn half ", configs[best].name);
   return made;
 }
 
