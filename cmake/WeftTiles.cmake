@@ -1,5 +1,5 @@
-# Reads the table of tiles, gemm/tile/tiles.def and conv/policy/tiles.def, for who makes something of it: perf/operators.cmake what it
-# compiles, tests/build/tiles_page.cmake a page of the documents.
+# Reads the table of tiles, gemm/tile/tiles.def and conv/policy/tiles.def, for tests/build/tiles_page.cmake, which makes
+# a page of the documents of it.
 include_guard(GLOBAL)
 
 # weft_read_tiles(<prefix> <file>): the rows of a file, in order: <prefix>_ROWS has their numbers, and row i

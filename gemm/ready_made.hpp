@@ -27,6 +27,11 @@ constexpr int StoreBytes(int most) {
                                                                        : 16;
 }
 
+// A warp whose k is left out takes all of the block's.
+constexpr int WarpK(const TileShape& block, const TileShape& warp) {
+  return warp.k == 0 ? block.k : warp.k;
+}
+
 }  // namespace internal
 
 // Sizes of tiles that serve any element type; each makes the config of a type. Tiles are structs with
@@ -39,7 +44,7 @@ constexpr int StoreBytes(int most) {
 // and doubles).
 struct MmaSizes {
   TileShape block;
-  TileShape warp;  // with .k below block.k, several warps share each k tile (sliced k)
+  TileShape warp;  // without .k: block.k; below it, several warps share each k tile (sliced k)
   int stages = 3;
   // For matrices whose alignment wide accesses do not fit: loads of 4 bytes (one element of 8 or
   // 16), and stores of one element.
@@ -52,7 +57,8 @@ struct MmaSizes {
     const int most = narrow ? 0 : run * static_cast<int>(sizeof(Output));
     constexpr int kLeast = kBytes > 4 ? kBytes : 4;
     return MmaSm80Config(
-        {block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes}, stages,
+        {block.m, block.n, block.k / kBytes},
+        {warp.m, warp.n, internal::WarpK(block, warp) / kBytes}, stages,
         Alignment{narrow ? kLeast : 16, internal::StoreBytes<Output, LayoutCT>(most)});
   }
 };
@@ -66,10 +72,10 @@ struct Sm75Sizes {
   constexpr MmaSm75Config Config() const {
     constexpr int kBytes = sizeof(Element);
     const int most = narrow ? 0 : 8 * static_cast<int>(sizeof(Output));
-    return WithSrcAlignment(
-        MmaSm75Config({block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes},
-                      internal::StoreBytes<Output, LayoutCT>(most)),
-        narrow ? 4 : 16);
+    return WithSrcAlignment(MmaSm75Config({block.m, block.n, block.k / kBytes},
+                                          {warp.m, warp.n, internal::WarpK(block, warp) / kBytes},
+                                          internal::StoreBytes<Output, LayoutCT>(most)),
+                            narrow ? 4 : 16);
   }
 };
 
@@ -84,8 +90,9 @@ struct WgmmaSizes {
   constexpr WgmmaSm90Config Config() const {
     constexpr int kBytes = sizeof(Element);
     const WgmmaSm90Config config = WithClusterSplitK(
-        WgmmaSm90Config({block.m, block.n, block.k / kBytes}, {warp.m, warp.n, warp.k / kBytes},
-                        blocks_per_sm, internal::StoreBytes<Output, LayoutCT>(16)),
+        WgmmaSm90Config({block.m, block.n, block.k / kBytes},
+                        {warp.m, warp.n, internal::WarpK(block, warp) / kBytes}, blocks_per_sm,
+                        internal::StoreBytes<Output, LayoutCT>(16)),
         cluster_split_k);
     return ping_pong ? WithPingPong(config) : config;
   }

@@ -81,6 +81,7 @@ struct Data {
 struct MixedFilters {
   ConvolutionSum sum;
   PackedFilter<CxRSKx<32>, std::int8_t, prologues::PerSample> mixed;
+  static constexpr bool is_constant = false;
   auto At(int) const { return mixed; }
 };
 
@@ -203,6 +204,7 @@ absl::Status Measure(Bench& bench, const conv::Problem& p, Json* row) {
   WEFT_LET(auto packed, PackFilter<CxRSKx<32>>(p.filter(), values));
   Filters plain{ConvolutionSum{p, std::move(values)}, std::move(packed)};
   WEFT_TRY(plain.ToGpu(1));
+  plain.is_constant = false;  // as CondConv's own second kernel has it
   using Any = conv::CondConv<condconv::Mixed<conv::Wgmma64x64>>;
   WEFT_LET(const Any any, Any::Create(p, kExperts));
   const MixedFilters mixed{plain.sum, any.Mixed(d.workspace.data())};

@@ -87,7 +87,7 @@ class Variants {
     WEFT_TRY(Add("layout", VariantsOf<Kind::layout>()));
     WEFT_TRY(Add("zero point", VariantsOf<Kind::zero_point>()));
     WEFT_TRY(Add("output", VariantsOf<Kind::output>()));
-    if (WantedKind("output")) WEFT_TRY(AddAverage());
+    if (kAllTiles && WantedKind("output")) WEFT_TRY(AddAverage());
     WEFT_TRY(Add("source", VariantsOf<Kind::source>()));
     WEFT_TRY(Add("type", VariantsOf<Kind::type>()));
     return race_->Run(4e6);
@@ -165,12 +165,13 @@ class Variants {
     if (!row.same.empty()) {
       const double us = race_->us(row.same);
       const Contestant& contestant = race_->contestant(row.same);
-      json->update({{"ours_us", Rounded(us)},
-                    {"ours_p10_us", Rounded(race_->us(row.same, 0.1))},
-                    {"ours_p90_us", Rounded(race_->us(row.same, 0.9))},
-                    {"over_relu", Rounded(us / relu, 4)},
-                    {"noise", Rounded(HalvesDiffer(contestant.samples), 4)},
-                    {"in_graphs", contestant.graphed}});
+      json->update(
+          {{"ours_us", Rounded(us)},
+           {"ours_p10_us", Rounded(race_->us(row.same, 0.1))},
+           {"ours_p90_us", Rounded(race_->us(row.same, 0.9))},
+           {"over_relu", Rounded(us / relu, 4)},
+           {"noise", Rounded(HalvesDiffer(contestant.samples), 4)},
+           {"in_graphs", contestant.graphed && race_->contestant(row.relu->what).graphed}});
     }
     json->update({{"best_kernel", race_->name(row.best)},
                   {"best_us", Rounded(race_->us(row.best))},

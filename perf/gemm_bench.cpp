@@ -79,7 +79,7 @@ class Run {
   void Plan(gemm::Family<Policies...>, const std::string& family,
             const gemm::GemmProblem& problem) {
     const std::vector<Tile> tiles = TilesOf<Policies...>(problem, IsWanted);
-    if (tiles.empty()) return;
+    if (tiles.empty() || !Bench::Named(tiles[0].row["layer"])) return;
     Json row = tiles[0].row;
     row["kernel"] = "none";
     products_.Plan(family, std::move(row));

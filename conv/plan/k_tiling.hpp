@@ -2,6 +2,7 @@
 // (conv/plan/wgmma_plan.hpp explains both), and how many clocks TMA takes to load it.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "weft/conv/policy/facts.hpp"
@@ -28,7 +29,11 @@ struct KTiling {
   std::int64_t pitch_w = 0, pitch_h = 0;    // positions of a row, and rows of an image
   std::int64_t stages = 0;
 
-  std::int64_t channels() const { return row_bytes / element_bytes; }  // of a chunk
+  // Of a chunk.
+  std::int64_t channels() const {
+    assert(element_bytes > 0);
+    return row_bytes / element_bytes;
+  }
   std::int64_t row_steps() const { return row_bytes / 32; }  // of wgmma, each of 32 bytes of k
   std::int64_t copies() const { return copies_h * copies_w; }
   std::int64_t rows() const { return k_tile_chunks * copies() * pixels; }  // loaded for a k tile

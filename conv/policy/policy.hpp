@@ -90,7 +90,8 @@ inline constexpr bool kClampsToInt4<epilogues::ClampTo<Type, kLow, kHigh, kRound
     weft::internal::FitsInt4(static_cast<Type>(kLow)) &&
     weft::internal::FitsInt4(static_cast<Type>(kHigh));
 
-// The mainloops that read a source layout with a filter format, as bits.
+// The mainloops of a convolution, as bits: which of them multiply an element type, and which read a
+// source layout with a filter format.
 namespace operands {
 inline constexpr unsigned kSimt = 1 << 0;
 inline constexpr unsigned kMmaSm75 = 1 << 1;
@@ -325,6 +326,8 @@ struct CheckedPolicy<PolicyT> {
   static constexpr int kSrcUnitBytes = kUnitBytes * kSrcBits / kStageBits;
   static constexpr int kUnitChannels = kUnitBytes * 8 / kStageBits;
   static constexpr int kBlockUnits = kNhwc ? 1 : SrcLayout::kInterleave / kUnitChannels;
+  static_assert(kDepthwise || kBlockUnits <= 2,
+                "weft: a block of SrcLayout's channels takes at most 64 bytes of a stage");
   static_assert(
       kDepthwise || kNhwc || FilterLayout::kInterleave == kUnitChannels,
       "weft: a channel block of FilterLayout has the channels of one unit of k: 32 bytes of "

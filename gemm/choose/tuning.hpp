@@ -34,6 +34,9 @@ namespace weft::gemm {
 // and _p2 (ping-pong) where they have these.
 std::string PolicyName(const TileDescription& config);
 
+template <class T>
+concept NamedElement = requires { ElementTraits<T>::kName; };
+
 // The operator of policy PolicyT as tables name it: types, layouts, and what the epilogue reads;
 // s8_NCxHWx<32>_to_s8_NCxHWx<32>_bias, f16_row_x_column_to_f32_row. All policies of a family share
 // it. Activations do not count, since they hardly change which tile is the quickest: what was
@@ -42,6 +45,8 @@ template <class PolicyT>
 std::string OperatorName() {
   using Kind = OperatorKind<PolicyT>;
   using Epilogue = typename PolicyT::Epilogue;
+  static_assert(NamedElement<typename Epilogue::Output>,
+                "weft: an output type that is no row of layouts/element/elements.def");
   return absl::StrCat(ElementTraits<typename PolicyT::Element>::kName, "_", Kind::kFrom, Kind::kBy,
                       "_to_", ElementTraits<typename Epilogue::Output>::kName, "_", Kind::kTo,
                       Epilogue::kHasBias ? "_bias" : "", Epilogue::kHasResidual ? "_residual" : "");

@@ -31,7 +31,8 @@ struct SourceCorrection {
   template <class Output>
   WEFT_DEVICE static void Fetch(arch::Thread t, const Output& p, std::int32_t k, bool inside,
                                 std::int32_t bias, Channels& c, int j) {
-    c.correction[j] = LoadOr0<kDependent>(t, p.correction + k + j, inside) + bias;
+    const std::int32_t correction = LoadOr0<kDependent>(t, p.correction + k + j, inside);
+    c.correction[j] = static_cast<std::uint32_t>(correction) + static_cast<std::uint32_t>(bias);
   }
   WEFT_DEVICE static std::uint32_t Of(const Channels& c, int j) { return c.correction[j]; }
 };
@@ -189,7 +190,7 @@ struct ZeroPointCorrections {
   }
 
   // What is added to the accumulator of channel j of a pixel that sees all taps. Pixels at the
-  // border add EdgeOf.
+  // border add what Edges::Of says.
   WEFT_DEVICE static std::uint32_t ShiftOf(const Corrections& c, const PixelTerms& terms, int j) {
     return Source::Of(c.source, j) + Filter::Of(c.filter, terms, j);
   }

@@ -69,10 +69,12 @@ template <class PolicyT>
 arch::LaunchResult LaunchOnGpu(const Launch& launch, Stream stream) {
   arch::LaunchResult result;
   if constexpr (KernelList<PolicyT>::kCount > 0) {
-    StartKernel<PolicyT>(launch, [&]<class Kernel>(const typename Kernel::Params& params,
-                                                   const arch::LaunchAttributes& attributes) {
-      result = arch::LaunchOnCuda<Kernel>(launch.grid, params, stream, attributes);
-    });
+    const bool found =
+        StartKernel<PolicyT>(launch, [&]<class Kernel>(const typename Kernel::Params& params,
+                                                       const arch::LaunchAttributes& attributes) {
+          result = arch::LaunchOnCuda<Kernel>(launch.grid, params, stream, attributes);
+        });
+    if (!found) result = {.code = arch::LaunchCode::kNoKernel, .message = kNoSuchKernel};
   }
   return result;
 }

@@ -25,11 +25,16 @@ struct Launch {
 // problem, and none of those that take some of them in less time. Weft's tests define it where they
 // are about what follows the sums, which is the same in all of them. No other source of a program
 // may then have the same policies without it.
-#ifdef WEFT_ONE_KERNEL
+#if defined(WEFT_ONE_KERNEL) && WEFT_ONE_KERNEL
 inline constexpr bool kOneKernel = true;
 #else
 inline constexpr bool kOneKernel = false;
 #endif
+
+// What a launch says whose kernel is in no object of the program.
+inline constexpr char kNoSuchKernel[] =
+    "the program lacks this kernel of the policy; compile all its files with the same "
+    "WEFT_ONE_KERNEL";
 
 inline namespace WEFT_BACKEND {
 
@@ -51,24 +56,30 @@ struct KernelList {
 template <class PolicyT, int kIndex>
 struct OperatorKernel : KernelList<PolicyT>::template Kernel<kIndex> {};
 
-// Calls function.operator()<Kernel>() for kernel `index` of PolicyT.
+// Calls function.operator()<Kernel>() for kernel `index` of PolicyT. False if there is none.
 template <class PolicyT, class Function>
-[[gnu::visibility("hidden")]] void VisitKernel(int index, const Function& function) {
+[[gnu::visibility("hidden")]] bool VisitKernel(int index, const Function& function) {
+  bool found = false;
   const auto visit = [&]<int i>() {
     if constexpr (KernelList<PolicyT>::template kExists<i>) {
-      if (i == index) function.template operator()<OperatorKernel<PolicyT, i>>();
+      if (i == index) {
+        function.template operator()<OperatorKernel<PolicyT, i>>();
+        found = true;
+      }
     }
   };
   [&]<int... i>(std::integer_sequence<int, i...>) {
     (visit.template operator()<i>(), ...);
   }(std::make_integer_sequence<int, KernelList<PolicyT>::kCount>());
+  return found;
 }
 
 // Starts the kernel of PolicyT that a launch names: the same function for both back ends, which
-// differ in `start`. It is called as start.operator()<Kernel>(params, attributes).
+// differ in `start`. It is called as start.operator()<Kernel>(params, attributes). False if this
+// program's part for the back end lacks the kernel: other files were compiled with other macros.
 template <class PolicyT, class Start>
-[[gnu::visibility("hidden")]] void StartKernel(const Launch& launch, const Start& start) {
-  VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
+[[gnu::visibility("hidden")]] bool StartKernel(const Launch& launch, const Start& start) {
+  return VisitKernel<PolicyT>(launch.kernel, [&]<class Kernel>() {
     arch::LaunchAttributes attributes = launch.attributes;
     attributes.dependent = attributes.dependent && Kernel::kDependent;
     start.template operator()<Kernel>(*static_cast<const typename Kernel::Params*>(launch.params),

@@ -117,20 +117,27 @@ struct CpuBackEnd {
 
   template <class PolicyT>
   [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
-                                                 const Launch& launch) const {
-    constexpr int kClusters = 3;  // few, so that each takes several tiles of a small problem, too
-    Launch sized = SizedLaunch(facts, launch, kClusters * facts.config.cluster_split_k);
-    sized.attributes.dependent = true;  // where the kernel can be, so that every access is checked
-    arch::CpuReport report;
-    StartKernel<PolicyT>(sized, [&]<class Kernel>(const typename Kernel::Params& params,
-                                                  const arch::LaunchAttributes& attributes) {
-      report = arch::LaunchOnCpu<Kernel>(sized.grid, params, options, attributes);
-    });
-    if (stats != nullptr) *stats = report.stats;
-    if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
-    return absl::OkStatus();
-  }
+                                                 const Launch& launch) const;
 };
+
+// Not in the class, where it would be inline: g++ would then compile the kernels in each file,
+// whatever WEFT_EXTERN_ON_CPU says.
+template <class PolicyT>
+absl::Status CpuBackEnd::Run(const char* who, const TileFacts& facts, const Launch& launch) const {
+  constexpr int kClusters = 3;  // few, so that each takes several tiles of a small problem, too
+  Launch sized = SizedLaunch(facts, launch, kClusters * facts.config.cluster_split_k);
+  sized.attributes.dependent = true;  // where the kernel can be, so that every access is checked
+  arch::CpuReport report;
+  const bool found =
+      StartKernel<PolicyT>(sized, [&]<class Kernel>(const typename Kernel::Params& params,
+                                                    const arch::LaunchAttributes& attributes) {
+        report = arch::LaunchOnCpu<Kernel>(sized.grid, params, options, attributes);
+      });
+  if (stats != nullptr) *stats = report.stats;
+  if (!found) return absl::InternalError(absl::StrCat(who, ": ", kNoSuchKernel));
+  if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
+  return absl::OkStatus();
+}
 #else
 template <class... More>
 absl::Status RunOnCpuInCu() {
@@ -142,8 +149,9 @@ absl::Status RunOnCpuInCu() {
 #endif
 
 // Kernels that one .cpp compiles for the CPU, as one .cu does for the GPU: WEFT_EXTERN_ON_CPU(P)
-// behind a policy's declaration keeps every other file from compiling them once more, and one file
-// has WEFT_INSTANTIATE_ON_CPU(P). A policy that has neither is compiled where it runs.
+// behind a policy's declaration, outside all namespaces, keeps every other file from compiling them
+// once more, and one .cpp has WEFT_INSTANTIATE_ON_CPU(P). A policy that has neither is compiled
+// where it runs.
 #if defined(WEFT_CPU_BACKEND)
 #define WEFT_EXTERN_ON_CPU(...) extern WEFT_INSTANTIATE_ON_CPU(__VA_ARGS__)
 #define WEFT_INSTANTIATE_ON_CPU(...)                              \
@@ -151,6 +159,8 @@ absl::Status RunOnCpuInCu() {
       const char*, const weft::gemm::TileFacts&, const weft::gemm::Launch&) const
 #else
 #define WEFT_EXTERN_ON_CPU(...) static_assert(true)
+#define WEFT_INSTANTIATE_ON_CPU(...) \
+  static_assert(false, "weft: WEFT_INSTANTIATE_ON_CPU is for a .cpp file")
 #endif
 
 // Copies the epilogue's and the output's part of an operator's Arguments, except for the output's

@@ -107,8 +107,12 @@ void Race::Describe(const std::string& what, Json* row, bool quantiles) const {
   (*row)[what + "_p90_us"] = Rounded(us(what, 0.9));
 }
 
+bool Bench::Named(const std::string& layer) {
+  return absl::StrContains(layer, absl::GetFlag(FLAGS_layers));
+}
+
 bool Bench::Wanted(const std::string& layer) {
-  if (!absl::StrContains(layer, absl::GetFlag(FLAGS_layers))) return false;
+  if (!Named(layer)) return false;
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
   const bool in_time = since.count() <= absl::GetFlag(FLAGS_stop_after_s);
   if (!in_time) ++not_run_;

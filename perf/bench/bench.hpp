@@ -98,7 +98,9 @@ class Bench {
     return bytes / machine_.ceilings(true).bytes_per_us;
   }
 
-  // Whether --layers leaves it in, and there is time; if only time is wanting, that is noted.
+  // Whether --layers leaves it in.
+  static bool Named(const std::string& layer);
+  // Whether it does and there is time; if only time is wanting, that is noted.
   bool Wanted(const std::string& layer);
 
   // Fills a row {"layer": layer, ...} by `measure`, prints it and writes the file, as the next row

@@ -74,6 +74,7 @@ struct Filters {
   std::vector<DeviceBuffer> sets = {};
   std::optional<Correction> source_zero = {}, both_zeros = {};
   DeviceBuffer gpu_source_zero = {}, gpu_both_zeros = {};
+  bool is_constant = true;  // no launch before writes it: Arguments::filter_is_constant
 
   absl::Status ToGpu(int count) {
     for (int i = 0; i < count; ++i) {
@@ -191,7 +192,7 @@ typename Op::Arguments ArgumentsOf(const OperatorData& d, const FiltersT& filter
     args.filter_zero_point = d.filter_zero.template as<std::int32_t>();
     if (d.window_sums.bytes() > 0) args.window_sums = d.window_sums.template as<std::int32_t>();
   }
-  args.filter_is_constant = true;
+  args.filter_is_constant = filters.is_constant;
   SetStages(d, set, &args.epilogue);
   return args;
 }

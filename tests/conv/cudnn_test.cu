@@ -3,7 +3,7 @@
 // next to the middle between two integers: docs/cudnn_differences.md. Skipped, and said to be
 // skipped, where there is no GPU or no cuDNN.
 //
-// Each comparison prints a line "difference: ..."; perf/run_h200.sh keeps them.
+// Each comparison prints a line "difference: ..."; perf/run_there.sh keeps them.
 // "% 0", behind an ||, of a static_assert in gemm/epilogue/epilogue_store.hpp.
 #pragma nv_diag_suppress 179
 #include <gtest/gtest.h>

@@ -195,6 +195,7 @@ class Marked(Case):
         for content in ("{", "[1, 2]", "hello", "{}", '{"environment": 1, "rows": 2}'):
             (self.root / "perf/results/h200/anchors-n16.json").write_text(content)
             self.assertEqual(self.run_report(), 2, content)
+            self.assertIn("no result file of this kind", self.said.getvalue(), content)
         self.write("anchors-n16.json", result(16, [row(mismatches="none")]))
         self.assertEqual(self.run_report(), 2)
         self.assertIn("is no result file of this kind", self.said.getvalue())

@@ -9,12 +9,13 @@ namespace weft::arch {
 enum class LaunchCode {
   kOk,
   kCudaError,  // the CUDA runtime refused: see cuda_error and message
+  kNoKernel,   // the object that nvcc made has no such kernel: see message
 };
 
 struct LaunchResult {
   LaunchCode code = LaunchCode::kOk;
-  int cuda_error = 0;        // a cudaError_t; 0 when code is kOk
-  const char* message = "";  // static storage: CUDA's description of cuda_error
+  int cuda_error = 0;        // a cudaError_t; 0 unless code is kCudaError
+  const char* message = "";  // static storage: what is wrong, or CUDA's description of cuda_error
 
   bool ok() const { return code == LaunchCode::kOk; }
 };

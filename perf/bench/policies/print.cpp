@@ -5,6 +5,7 @@
 #include <string>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 
 #include "perf/block_bench/policies.hpp"
 #include "perf/condconv_bench/policies.hpp"
@@ -19,11 +20,13 @@
 namespace weft::perf {
 namespace {
 
-// Those of which wanted.operator()<Policy>() is true, each once: families may share some.
+// What was printed: families of a program may share policies.
+std::set<std::pair<std::string, std::type_index>> seen;
+
+// Those of which wanted.operator()<Policy>() is true, each once.
 template <class Wanted, class... Policies>
 void Print(const char* program, const char* name, gemm::Family<Policies...> family,
            const Wanted& wanted) {
-  static std::set<std::pair<std::string, std::type_index>> seen;
   ForEachPolicy(family, [&]<class P>(int i) {
     if (!wanted.template operator()<P>() || !seen.emplace(program, typeid(P*)).second) return;
     std::printf("%s weft::gemm::PolicyOf<%s, %zu, %d>\n", program, name, sizeof...(Policies), i);
