@@ -98,7 +98,8 @@ struct NCxHWx : internal::ActivationFormat<NCxHWx<kX>> {
   static constexpr int kInterleave = kX;
   // How many channels of one pixel lie side by side; 0 means all of them.
   static constexpr int kChannelRun = kX;
-  static constexpr auto kBlockName = internal::FormatName().Add("NCxHWx<").Add(kX).Add(">");
+  [[gnu::visibility("hidden")]] static constexpr auto kBlockName =
+      internal::FormatName().Add("NCxHWx<").Add(kX).Add(">");
   static constexpr const char* kName = kBlockName.text;
 
   static constexpr std::int64_t PaddedC(std::int64_t c) { return RoundUp(c, kX); }
@@ -145,7 +146,8 @@ struct CxRSKx {
 
   static constexpr bool kIsFilterFormat = true;
   static constexpr int kInterleave = kX;
-  static constexpr auto kBlockName = internal::FormatName().Add("CxRSKx<").Add(kX).Add(">");
+  [[gnu::visibility("hidden")]] static constexpr auto kBlockName =
+      internal::FormatName().Add("CxRSKx<").Add(kX).Add(">");
   static constexpr const char* kName = kBlockName.text;
 
   static constexpr std::int64_t PaddedK(std::int64_t k) { return RoundUp(k, kX); }

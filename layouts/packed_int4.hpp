@@ -116,7 +116,7 @@ template <TensorFormat Format>
 struct PairedInt4 : Format, internal::Int4Pairs {
   static_assert(Format::kChannelRun != 1,
                 "weft: PairedInt4<Format> pairs channels that lie side by side: NCxHWx<x> or NHWC");
-  static constexpr auto kPairsName =
+  [[gnu::visibility("hidden")]] static constexpr auto kPairsName =
       internal::FormatName().Add("PairedInt4<").Add(Format::kName).Add(">");
   static constexpr const char* kName = kPairsName.text;
 };

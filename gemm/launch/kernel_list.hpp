@@ -32,7 +32,7 @@ inline constexpr bool kOneKernel = false;
 #endif
 
 // What a launch says whose kernel is in no object of the program.
-inline constexpr char kNoSuchKernel[] =
+[[gnu::visibility("hidden")]] inline constexpr char kNoSuchKernel[] =
     "the program lacks this kernel of the policy; compile all its files with the same "
     "WEFT_ONE_KERNEL";
 
