@@ -34,8 +34,8 @@ namespace weft::gemm {
 // and _p2 (ping-pong) where they have these.
 std::string PolicyName(const TileDescription& config);
 
-template <class T>
-concept NamedElement = requires { ElementTraits<T>::kName; };
+template <class ElementT>
+concept NamedElement = requires { ElementTraits<ElementT>::kName; };
 
 // The operator of policy PolicyT as tables name it: types, layouts, and what the epilogue reads;
 // s8_NCxHWx<32>_to_s8_NCxHWx<32>_bias, f16_row_x_column_to_f32_row. All policies of a family share
