@@ -164,9 +164,16 @@ struct NamedLayouts<layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor> 
 template <class... Layouts>
 using LayoutsOf = typename internal::NamedLayouts<Layouts...>::type;
 
+// A tile of products: a struct with sizes as kSizes.
+template <class TileT>
+concept ProductTile = requires { TileT::kSizes; };
+
 // The policy of a product with tile TileT.
 template <class ElementT, class EpilogueT, class TileT, class LayoutsT = RowByColumn>
 struct TiledGemm {
+  static_assert(ProductTile<TileT>,
+                "weft: a tile of products is a struct with `static constexpr MmaSizes kSizes` (or "
+                "WgmmaSizes, Sm75Sizes, SimtSizes), such as gemm::product_tiles::Mma128x128");
   using Element = ElementT;
   using LayoutA = typename LayoutsT::LayoutA;
   using LayoutB = typename LayoutsT::LayoutB;
