@@ -105,14 +105,7 @@ using FewPixelTiles =
 // All that the program measures. ReLU over Tiles and SixteenTiles is the line "ReLU again".
 using Operators = gemm::JoinFamilies<
 #define BASIC(kind, name, List, ...) PoliciesOf<__VA_ARGS__, List>,
-#if WEFT_PERF_ALL_TILES
-#define VARIANT BASIC
-#else
-#define VARIANT(...)
-#endif
 #include "perf/epilogue_bench/variants.def"
-#undef BASIC
-#undef VARIANT
     PoliciesOf<Relu, MmaTiles>, PoliciesOf<DepthwiseRelu, DepthwiseTiles>,
     PoliciesOf<DepthwiseSourceZero, DepthwiseTiles>, PoliciesOf<DepthwiseBothZeros, DepthwiseTiles>,
     PoliciesOf<Relu, Int4Tiles>, PoliciesOf<Int4Relu, Int4Tiles>,

@@ -13,14 +13,7 @@ std::vector<Variant> VariantsOf() {
   if constexpr (kKind == Kind::kind) {                                                 \
     list.push_back({name, &VariantWays<__VA_ARGS__, List>, &VariantWays<Relu, List>}); \
   }
-#if WEFT_PERF_ALL_TILES
-#define VARIANT BASIC
-#else
-#define VARIANT(...)
-#endif
 #include "perf/epilogue_bench/variants.def"
-#undef BASIC
-#undef VARIANT
   return list;
 }
 
