@@ -25,8 +25,8 @@ constexpr ConvFacts FactsOf() {
   facts.src_layout = PolicyT::SrcLayout::kName;
   facts.dst_layout = Dst::kName;
   facts.store.element_bits = Checked::kDstBits;
-  // The structs are named: of an assignment from braces alone, in a template, nvcc 13.0 forgets the
-  // members' names, and what follows a member that is left out then goes to the wrong one.
+  // The structs are named because nvcc 13.0, in a template, hands an assignment from braces alone to
+  // the host compiler without its members' names: values behind an omitted member go to wrong ones.
   facts.source = SourceFacts{.interleave = PolicyT::SrcLayout::kInterleave,
                              .bits = Checked::kSrcBits,
                              .unit_bytes = Checked::kUnitBytes,

@@ -165,8 +165,8 @@ struct UpcastMnMajor<Upcast<Element, From>> {
   WEFT_DEVICE static void LoadFragments(arch::Thread t, std::uint32_t columns, const Plan& plan,
                                         int step, int x, std::uint32_t (&fragment)[4]) {
     std::uint32_t word[2];
-    t.template LdMatrixTrans<2>(word, columns + static_cast<std::uint32_t>(step * 16 * kLine) +
-                                          ((static_cast<std::uint32_t>(x) * plan.b_block) << 4));
+    t.LdMatrixTrans(word, columns + static_cast<std::uint32_t>(step * 16 * kLine) +
+                              ((static_cast<std::uint32_t>(x) * plan.b_block) << 4));
     const int first = kInt4 ? t.warp() % 2 * 16 : 0, own = t.lane() / 4;
     WEFT_UNROLL
     for (int e = 0; e < 2; ++e) {

@@ -107,8 +107,8 @@ class TransposedBytes {
         for (int u = 0; u < 2; ++u) {
           const int from = FirstOf(i, u, warp);
           if (kRows > kBlock * (kBlocks - 1) || from * kBlock < kRows) {
-            t.template LdMatrixTrans<4>(word[i % (kAhead + 1)][u],
-                                        box + (own[0] ^ Places(i, u, own[4], own[5], false)));
+            t.LdMatrixTrans(word[i % (kAhead + 1)][u],
+                            box + (own[0] ^ Places(i, u, own[4], own[5], false)));
           }
         }
       }

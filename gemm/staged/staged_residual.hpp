@@ -110,7 +110,7 @@ struct StagedResidual {
   template <int kMatrices>
   WEFT_DEVICE static void Read(arch::Thread t, std::uint32_t place,
                                std::uint32_t (&words)[kMatrices]) {
-    t.template LdMatrixTrans<kMatrices>(words, place);
+    t.LdMatrixTrans(words, place);
   }
 
   // The residual of value v of four. staged: the word of two channels of two pixels from ldmatrix.

@@ -200,25 +200,19 @@ struct Thread : HopperThread, AtomicThread, DotThread, MmaThread {
 
   // The same of 1, 2 or 4 transposed matrices, one for each word of r: r[i] are two b16 of one
   // column.
-  template <int kMatrices>
-  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[kMatrices], uint32_t addr) {
-    LdMatrixTransOf(r, addr);
-  }
-
- private:
-  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[1], uint32_t addr) {
+  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[1], uint32_t addr) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
                  : "=r"(r[0])
                  : "r"(addr)
                  : "memory");
   }
-  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[2], uint32_t addr) {
+  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[2], uint32_t addr) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                  : "=r"(r[0]), "=r"(r[1])
                  : "r"(addr)
                  : "memory");
   }
-  WEFT_DEVICE static void LdMatrixTransOf(uint32_t (&r)[4], uint32_t addr) {
+  WEFT_DEVICE static void LdMatrixTrans(uint32_t (&r)[4], uint32_t addr) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(addr)
