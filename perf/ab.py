@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compares two builds of weft_perf, tile by tile and interleaved.
+"""Compares two builds of weft_perf, or of gemm_bench, tile by tile and interleaved.
 
     perf/ab.py OLD/weft_perf NEW/weft_perf --list=anchors --batch=1,16,64 --json=ab.json --markdown=ab.md
+    perf/ab.py OLD/gemm_bench NEW/gemm_bench --sizes=4096,16x4096x4096 --json=ab.json
     perf/ab.py --table ab1.json ab2.json      # the Markdown of results that are there
 
-For each layer the two programs take turns: A B, B A, A B, ... Every turn is a process of its own that
-measures the layer's batches without peers, and checks every tile. A tile's time is the median of its
-turns'; `best` is the long measurement of the row's best tile, of the layout that was fastest. Ratios
-are A / B: above 1, B is faster.
+For each layer, or size of a product, the two programs take turns: A B, B A, A B, ... Every turn is a process of its
+own that measures the layer's batches without peers, or the products of that size, and checks every tile. A tile's time
+is the median of its turns'; `best` is weft_perf's long measurement of the row's best tile, of the layout that was
+fastest, and the fastest tile of gemm_bench. Ratios are A / B: above 1, B is faster.
 """
 import argparse
 import json
@@ -37,23 +38,46 @@ def layers_of(lists):
     return names
 
 
-def measure(binary, layer, batches, args):
-    """{batch: row} of one turn of one program; a string that says why not."""
+def measure(command):
+    """Runs one turn of one program, whose last argument names files in a {folder}: (row, environment) of each row that it
+    wrote there, or a string that says why there are none."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [binary, "--layer=" + layer, "--batch=" + batches, "--peer=none", "--json=" + folder] + args
+        command = command[:-1] + [command[-1].format(folder=folder)]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-        rows = {}
-        for path in Path(folder).glob("*.json"):
-            result = json.loads(path.read_text())
-            for row in result["rows"]:
-                row["environment"] = result["environment"]
-                rows[row["batch"]] = row
-        if not rows:
-            return f"{binary} returned {done.returncode} and no rows: {done.stdout.strip()[-300:]}"
-        return rows
+        results = [json.loads(path.read_text()) for path in Path(folder).glob("*.json")]
+        rows = [(row, result["environment"]) for result in results for row in result["rows"]]
+        return rows or f"{command[0]} returned {done.returncode} and no rows: {done.stdout.strip()[-300:]}"
+
+
+def convolutions(binary, layer, args):
+    """{(layer, batch): row} of one turn of a weft_perf."""
+    found = measure([binary, "--layer=" + layer, "--batch=" + args.batch, "--peer=none", *args.args.split(),
+                     "--json={folder}"])
+    if isinstance(found, str):
+        return found
+    return {(layer, row["batch"]): {**row, "environment": environment} for row, environment in found}
+
+
+def products(binary, size, args):
+    """{(product, batch): row} of one turn of a gemm_bench, which writes a row for each tile: rows as weft_perf's."""
+    found = measure([binary, "--sizes=" + size, *args.args.split(), "--json={folder}/products.json"])
+    if isinstance(found, str):
+        return found
+    rows = {}
+    for tile, environment in found:
+        name = f"{tile['layer']}, {tile['layout']}"
+        row = rows.setdefault((name, tile["batch"]), {"environment": environment, "status": "ok", "kernel": "none",
+                                                      "ours_us": None, "layouts": {"": {"tiles_us": {}}}})
+        if tile["status"] != "ok":
+            row["status"] = f"{tile['kernel']}: {tile['status']}"
+            continue
+        row["layouts"][""]["tiles_us"][f"{name.split('_')[1]} {tile['kernel']}"] = tile["ours_us"]
+        if row["ours_us"] is None or tile["ours_us"] < row["ours_us"]:
+            row["ours_us"], row["kernel"] = tile["ours_us"], tile["kernel"]
+    return rows
 
 
 def median(values):
@@ -73,7 +97,7 @@ def collect(layer, batch, turns):
         for r in rows:
             for layout, contender in r["layouts"].items():
                 for tile, us in contender.get("tiles_us", {}).items():
-                    times.setdefault(layout + " " + tile, []).append(us)
+                    times.setdefault(f"{layout} {tile}".strip(), []).append(us)
         for tile, samples in times.items():
             row["tiles"].setdefault(tile, {})[side] = median(samples)
     return row
@@ -132,6 +156,7 @@ def main():
     parser.add_argument("--table", nargs="+", metavar="JSON", help="results to show, instead of measuring")
     parser.add_argument("--list", default="anchors", help="layer lists of perf/layers/")
     parser.add_argument("--layer", help="layers by name, instead of lists")
+    parser.add_argument("--sizes", help="products of two builds of gemm_bench, such as 4096,16x4096x4096")
     parser.add_argument("--filter", default="", help="a regular expression that layers' names contain")
     parser.add_argument("--batch", default="1,16,64")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each program on each layer")
@@ -150,7 +175,8 @@ def main():
         parser.error("give two programs, or --table")
     else:
         sides = dict(zip("ab", (os.path.abspath(p) for p in args.programs)))
-        layers = args.layer.split(",") if args.layer else layers_of(args.list)
+        one = products if args.sizes else convolutions
+        layers = (args.sizes or args.layer or "").split(",") if args.sizes or args.layer else layers_of(args.list)
         layers = [layer for layer in layers if re.search(args.filter, layer)]
         result = {"a": {"program": sides["a"]}, "b": {"program": sides["b"]}, "rounds": args.rounds, "rows": rows}
         for number, layer in enumerate(layers):
@@ -160,17 +186,17 @@ def main():
             turns = {}
             for turn in range(args.rounds):
                 for side in "ab" if turn % 2 == 0 else "ba":
-                    found = measure(sides[side], layer, args.batch, args.args.split())
+                    found = one(sides[side], layer, args)
                     if isinstance(found, str):
                         failures.append(f"{layer}: {found}")
                         continue
-                    for batch, row in found.items():
+                    for key, row in found.items():
                         result[side]["environment"] = row.pop("environment")
-                        turns.setdefault(batch, {"a": [], "b": []})[side].append(row)
-            for batch in sorted(turns):
-                rows.append(collect(layer, batch, turns[batch]))
+                        turns.setdefault(key, {"a": [], "b": []})[side].append(row)
+            for name, batch in sorted(turns):
+                rows.append(collect(name, batch, turns[name, batch]))
                 value = ratio(rows[-1]["best"])
-                print(f"{layer:28} {batch:4}  {value:.3f}" if value else f"{layer:28} {batch:4}  failed", file=sys.stderr)
+                print(f"{name:28} {batch:4}  {f'{value:.3f}' if value else 'failed'}", file=sys.stderr)
             if args.json:
                 Path(args.json).write_text(json.dumps(result, indent=1) + "\n")
     text = markdown(rows)
