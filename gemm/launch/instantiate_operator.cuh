@@ -8,6 +8,7 @@
 #include "weft/gemm/arch/cuda_launch.cuh"
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/policy/load_functor.hpp"
+#include "weft/gemm/tile/tile.hpp"
 
 namespace weft::gemm {
 
