@@ -121,20 +121,13 @@ class CondConv {
     return op_.Run(Rest(args), stream, options);
   }
 
-#if defined(WEFT_CPU_BACKEND)
   // Runs the same kernels on the CPU and returns when they are done.
-  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
-                                                   arch::CpuOptions::FromEnvironment()) const {
+  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
+                                                   gemm::CpuOptions::FromEnvironment()) const {
     const absl::Status s = Mix(args, gemm::CpuBackEnd{options});
     if (!s.ok() || problem().IsEmpty()) return s;
     return op_.RunOnCpu(Rest(args), options);
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return gemm::RunOnCpuInCu<More...>();
-  }
-#endif
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {

@@ -156,22 +156,15 @@ class Convolution {
     return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
-#if defined(WEFT_CPU_BACKEND)
   // Runs the same kernel on the CPU and returns when it is done, with the executor's counts in
   // *stats if that is not null. Internal if the executor finds the kernel at fault (deadlock,
   // divergence, a bad access), with the kernel's line.
   absl::Status RunOnCpu(const Arguments& args,
-                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
-                        arch::CpuStats* stats = nullptr) const {
+                        const gemm::CpuOptions& options = gemm::CpuOptions::FromEnvironment(),
+                        gemm::CpuStats* stats = nullptr) const {
     if (stats != nullptr) *stats = {};
     return Start(args, gemm::CpuBackEnd{options, stats});
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return gemm::RunOnCpuInCu<More...>();
-  }
-#endif
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const;

@@ -127,20 +127,13 @@ class Deconvolution {
     });
   }
 
-#if defined(WEFT_CPU_BACKEND)
   // Runs the same kernels on the CPU and returns when they are done.
-  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
-                                                   arch::CpuOptions::FromEnvironment()) const {
+  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
+                                                   gemm::CpuOptions::FromEnvironment()) const {
     return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
       return op.RunOnCpu(phase, options);
     });
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return gemm::RunOnCpuInCu<More...>();
-  }
-#endif
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {

@@ -73,17 +73,10 @@ class PooledAverage {
     return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
-#if defined(WEFT_CPU_BACKEND)
-  absl::Status RunOnCpu(const Arguments& args, const arch::CpuOptions& options =
-                                                   arch::CpuOptions::FromEnvironment()) const {
+  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
+                                                   gemm::CpuOptions::FromEnvironment()) const {
     return Start(args, gemm::CpuBackEnd{options});
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return gemm::RunOnCpuInCu<More...>();
-  }
-#endif
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {

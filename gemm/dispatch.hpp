@@ -170,14 +170,13 @@ class Dispatch<Family<Policies...>> {
     constexpr RunFunction* kRun[] = {&RunWith<Policies>...};
     return Try([&](const Planned& p) { return kRun[p.index](p.plan, args, stream, options); });
   }
-#if defined(WEFT_CPU_BACKEND)
   // Has the results of Run to the bit. It runs the chosen tile if that is compiled for the CPU
   // (OnCpu), else another one; to run a certain policy's kernel on the CPU, use Convolution<P> or
   // Gemm<P>. FailedPrecondition if the chosen tile takes the problem and the addresses, but none
   // that is compiled for the CPU does.
   absl::Status RunOnCpu(const Arguments& args,
-                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
-                        arch::CpuStats* stats = nullptr) const {
+                        const CpuOptions& options = CpuOptions::FromEnvironment(),
+                        CpuStats* stats = nullptr) const {
     if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
     constexpr CpuFunction* kRun[] = {CpuFunctionOf<Policies>()...};
@@ -189,12 +188,6 @@ class Dispatch<Family<Policies...>> {
     }
     return internal::NoCpuCode(Kind::kWho, config(), refusal);
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return RunOnCpuInCu<More...>();
-  }
-#endif
   absl::Status CheckArguments(const Arguments& args) const {
     constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
     return Try([&](const Planned& p) { return kCheck[p.index](p.plan, args); });
@@ -220,18 +213,16 @@ class Dispatch<Family<Policies...>> {
     return OperatorOf<PolicyT>(plan).CheckArguments(args);
   }
 
-#if defined(WEFT_CPU_BACKEND)
-  using CpuFunction = absl::Status(const Plan&, const Arguments&, const arch::CpuOptions&,
-                                   arch::CpuStats*);
+  using CpuFunction = absl::Status(const Plan&, const Arguments&, const CpuOptions&, CpuStats*);
   template <class PolicyT>
   static constexpr CpuFunction* CpuFunctionOf() {
     constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
     constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
     if constexpr (OnCpu()[kIndex]) {
-      return [](const Plan& plan, const Arguments& args, const arch::CpuOptions& options,
-                arch::CpuStats* stats) {
-        return OperatorOf<PolicyT>(plan).RunOnCpu(args, options, stats);
-      };
+      return
+          [](const Plan& plan, const Arguments& args, const CpuOptions& options, CpuStats* stats) {
+            return OperatorOf<PolicyT>(plan).RunOnCpu(args, options, stats);
+          };
     } else {
       return nullptr;
     }
@@ -247,7 +238,6 @@ class Dispatch<Family<Policies...>> {
     order.insert(order.end(), others.begin(), others.end());
     return order;
   }
-#endif
 
   // Calls run(p) for the chosen policy p, and for the others as long as it returns InvalidArgument,
   // which is about arguments and is returned before anything is started.

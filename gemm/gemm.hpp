@@ -163,11 +163,10 @@ class Gemm {
     return Start(args, GpuBackEnd{stream, options});
   }
 
-#if defined(WEFT_CPU_BACKEND)
   // Runs the same kernel on the CPU and returns when it is done.
   absl::Status RunOnCpu(const Arguments& args,
-                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
-                        arch::CpuStats* stats = nullptr) const {
+                        const CpuOptions& options = CpuOptions::FromEnvironment(),
+                        CpuStats* stats = nullptr) const {
     if (stats != nullptr) *stats = {};
     if constexpr (kGrouped<PolicyT>) {
       const auto groups = static_cast<std::size_t>(problem().batch);
@@ -177,12 +176,6 @@ class Gemm {
     }
     return Start(args, CpuBackEnd{options, stats});
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(const Arguments&, const More&...) const {
-    return RunOnCpuInCu<More...>();
-  }
-#endif
 
   // For callers that have the group offsets on the host: InvalidArgument unless they are
   // problem().batch ascending numbers of 0 to problem().m. Run itself cannot read them.

@@ -129,21 +129,14 @@ class Gemm<Listed<PolicyT>> {
     return Start(table, GpuBackEnd{stream, options});
   }
 
-#if defined(WEFT_CPU_BACKEND)
   // Runs the same kernel on the CPU and returns when it is done.
   absl::Status RunOnCpu(absl::Span<const Arguments> args,
-                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
-                        arch::CpuStats* stats = nullptr) const {
+                        const CpuOptions& options = CpuOptions::FromEnvironment(),
+                        CpuStats* stats = nullptr) const {
     const absl::StatusOr<std::vector<Product>> table = MakeTable(args, CpuBackEnd::kMakeMap);
     if (!table.ok()) return table.status();
     return Start(table->data(), CpuBackEnd{options, stats});
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(absl::Span<const Arguments>, const More&...) const {
-    return RunOnCpuInCu<More...>();
-  }
-#endif
 
  private:
   Gemm() = default;

@@ -157,18 +157,11 @@ class Dispatch<Family<Listed<Policies>...>> {
         },
         op_);
   }
-#if defined(WEFT_CPU_BACKEND)
   absl::Status RunOnCpu(absl::Span<const Arguments> args,
-                        const arch::CpuOptions& options = arch::CpuOptions::FromEnvironment(),
-                        arch::CpuStats* stats = nullptr) const {
+                        const CpuOptions& options = CpuOptions::FromEnvironment(),
+                        CpuStats* stats = nullptr) const {
     return std::visit([&](const auto& op) { return op.RunOnCpu(args, options, stats); }, op_);
   }
-#else
-  template <class... More>
-  absl::Status RunOnCpu(absl::Span<const Arguments>, const More&...) const {
-    return RunOnCpuInCu<More...>();
-  }
-#endif
 
  private:
   Dispatch(AnyOp op, std::vector<Candidate> candidates, std::string why)

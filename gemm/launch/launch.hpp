@@ -108,6 +108,8 @@ struct GpuBackEnd {
 };
 
 #if defined(WEFT_CPU_BACKEND)
+using arch::CpuOptions, arch::CpuStats;
+
 // Runs launches on the CPU and returns when they are done, with the executor's counts in *stats if
 // that is not null. Internal if the executor finds the kernel at fault.
 struct CpuBackEnd {
@@ -139,13 +141,32 @@ absl::Status CpuBackEnd::Run(const char* who, const TileFacts& facts, const Laun
   return absl::OkStatus();
 }
 #else
-template <class... More>
-absl::Status RunOnCpuInCu() {
-  static_assert(
-      sizeof...(More) == static_cast<std::size_t>(-1),
-      "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
-  return absl::OkStatus();
-}
+namespace internal {
+
+struct NoCpuOptions {
+  static NoCpuOptions FromEnvironment() { return {}; }
+};
+struct NoCpuStats {};
+struct NoCpuBackEnd {
+  static constexpr MakeTensorMap kMakeMap = nullptr;
+  const NoCpuOptions& options;
+  NoCpuStats* stats = nullptr;
+
+  template <class PolicyT>
+  absl::Status Run(const char*, const TileFacts&, const Launch&) const {
+    static_assert(
+        sizeof(PolicyT) == 0,
+        "weft: call RunOnCpu in a .cpp file: what nvcc compiles has kernels for the GPU only");
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace internal
+
+// What nvcc compiles has RunOnCpu, too, so that operators are declared once; calling it is an error.
+using CpuOptions = internal::NoCpuOptions;
+using CpuStats = internal::NoCpuStats;
+using CpuBackEnd = internal::NoCpuBackEnd;
 #endif
 
 // Kernels that one .cpp compiles for the CPU, as one .cu does for the GPU: WEFT_EXTERN_ON_CPU(P)
