@@ -11,7 +11,11 @@
 // no long tile is left running alone at the end.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "weft/gemm/check/list_checks.hpp"
@@ -41,56 +45,29 @@ class Gemm<Listed<PolicyT>> {
   // would be accepted. Refused are what Gemm<PolicyT>::Create refuses, batches, an empty list, and
   // more than 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
-    if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
-    Gemm list;
-    for (std::size_t i = 0; i < problems.size(); ++i) {
-      if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
-      absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], Facts());
-      if (!plan.ok()) return OfProduct(i, plan.status());
-      // All products of a list share the number of steps in a k tile, so that none can have 0.
-      if (Product::kWgmma && problems[i].k == 0 && plan->tiles > 0) {
-        return OfProduct(i,
-                         absl::InvalidArgumentError(
-                             "gemm: k=0 is not of a list through wgmma_sm90, whose products share "
-                             "the steps of k; leave the product out, or use a tile of mma_sm80"));
-      }
-      const std::int64_t end = std::int64_t{list.first_.back()} + plan->tiles;
-      if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
-      list.products_.push_back(One(*plan));
-      list.ragged_k_ = list.ragged_k_ || list.products_.back().HasRaggedK();
-      if (plan->tiles == 0 && list.some_ == i) ++list.some_;
-      list.first_.push_back(static_cast<std::int32_t>(end));
-    }
-    return list;
+    return Planned(GemmListPlanner::Make(problems, Facts(), nullptr));
   }
 
   // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems,
                                      const arch::DeviceLimits& device) {
-    if (absl::Status s = CheckDevice("gemm", Facts(), device); !s.ok()) return s;
-    return Create(problems);
+    return Planned(GemmListPlanner::Make(problems, Facts(), &device));
   }
 
-  std::size_t size() const { return products_.size(); }
+  std::size_t size() const { return plan_.products.size(); }
   // The problem of product i < size(), with its leading dimensions filled in.
-  const GemmProblem& problem(std::size_t i) const { return products_[i].problem(); }
+  const GemmProblem& problem(std::size_t i) const { return plan_.products[i].problem; }
   // The number of tiles of all products; without a persistent grid that is the number of blocks.
-  std::int32_t tiles() const { return first_.back(); }
+  std::int32_t tiles() const { return plan_.tiles(); }
 
   // What the performance model needs to know of the list.
-  PlanCounts counts() const {
-    std::vector<PlanCounts> counts;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (!IsEmpty(i)) counts.push_back(products_[i].counts());
-    }
-    return CountsOfList(counts);
-  }
+  const PlanCounts& counts() const { return plan_.counts; }
 
   // One line: how many products and tiles there are, and tile, shared memory and layouts of the
   // first.
   std::string Describe() const {
-    return absl::StrCat("list of ", size(), " products, ", tiles(),
-                        " tiles; the first: ", products_[some_ < size() ? some_ : 0].Describe());
+    return absl::StrCat("list of ", size(), " products, ", tiles(), " tiles; the first: ",
+                        DescribeGemm(plan_.products[tiles() > 0 ? plan_.some : 0], Facts()));
   }
 
   // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes
@@ -101,8 +78,9 @@ class Gemm<Listed<PolicyT>> {
     std::vector<ListedTensor> tensors;
     for (std::size_t i = 0; i < size(); ++i) {
       if (IsEmpty(i)) continue;
-      if (absl::Status s = products_[i].CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
-      const auto all = products_[i].TensorsOf(args[i]);
+      const One one(plan_.products[i]);
+      if (absl::Status s = one.CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
+      const auto all = one.TensorsOf(args[i]);
       const auto& e = all.epilogue;
       for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
                                       &e.channel_alpha, &e.channel_values}) {
@@ -139,7 +117,18 @@ class Gemm<Listed<PolicyT>> {
   }
 
  private:
-  Gemm() = default;
+  template <class>
+  friend class Dispatch;  // makes the plans itself
+
+  explicit Gemm(GemmListPlan plan) : plan_(std::move(plan)) {
+    for (const GemmPlan& product : plan_.products) {
+      ragged_k_ = ragged_k_ || One(product).HasRaggedK();
+    }
+  }
+  static absl::StatusOr<Gemm> Planned(absl::StatusOr<GemmListPlan> plan) {
+    if (!plan.ok()) return plan.status();
+    return Gemm(*std::move(plan));
+  }
 
   absl::StatusOr<std::vector<Product>> MakeTable(absl::Span<const Arguments> args,
                                                  MakeTensorMap make) const {
@@ -147,9 +136,9 @@ class Gemm<Listed<PolicyT>> {
     std::vector<Product> table(size());
     for (std::size_t i = 0; i < size(); ++i) {
       Product& p = table[i];
-      p.first_tile = first_[i];
+      p.first_tile = plan_.first[i];
       if (IsEmpty(i)) continue;
-      const One& one = products_[i];
+      const One one(plan_.products[i]);
       if (absl::Status s = one.FillProduct(args[i], make, &p); !s.ok()) return OfProduct(i, s);
       p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
                           static_cast<std::int32_t>(one.counts().tiles_n),
@@ -175,7 +164,7 @@ class Gemm<Listed<PolicyT>> {
     if constexpr (Product::kWgmma) {
       // All products share the ring and the TMA plan of one. A k tile always has all its steps, as
       // TMA stores zeros past the end of a product's k.
-      const WgmmaGemmPlan& plan = products_[some_].plan_.tma;
+      const WgmmaGemmPlan& plan = plan_.products[plan_.some].tma;
       p.ring = plan.ring;
       p.plan = plan.plan;
       p.plan.last_steps = p.plan.steps;
@@ -185,12 +174,10 @@ class Gemm<Listed<PolicyT>> {
     return on.template Run<Listed<PolicyT>>("gemm", Facts(), launch);
   }
 
-  bool IsEmpty(std::size_t i) const { return products_[i].problem().IsEmpty(); }
+  bool IsEmpty(std::size_t i) const { return problem(i).IsEmpty(); }
 
-  std::vector<One> products_;
-  std::size_t some_ = 0;                   // the first product that has tiles; size() if none has
-  std::vector<std::int32_t> first_ = {0};  // tiles before each product, then their total
-  bool ragged_k_ = false;
+  GemmListPlan plan_;
+  bool ragged_k_ = false;  // of any product
 };
 
 }  // namespace weft::gemm

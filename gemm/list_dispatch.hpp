@@ -16,7 +16,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -29,51 +28,6 @@
 #include "weft/gemm/gemm_list.hpp"
 
 namespace weft::gemm {
-
-namespace internal {
-
-// Considers policy kIndex: makes its operator, in *made unless it refuses the problem, and lets the
-// model predict the time of its plan.
-template <std::size_t kIndex, class AnyOp, class Problem, class Machine>
-Candidate Consider(const Problem& problem, const Machine& machine, std::optional<AnyOp>* made) {
-  using Op = std::variant_alternative_t<kIndex, AnyOp>;
-  auto op = [&] {
-    if constexpr (std::is_same_v<Machine, GpuFacts>) {
-      return Op::Create(problem, machine.limits);
-    } else {
-      return Op::Create(problem);
-    }
-  }();
-  Candidate candidate = {Op::Facts(), op.status(), {}};
-  if (op.ok()) {
-    candidate.prediction = Predict(op->counts(), candidate.facts, machine);
-    made->emplace(std::in_place_index<kIndex>, *std::move(op));
-  }
-  return candidate;
-}
-
-// The results of Consider for all policies, in the family's order. AnyOp: a variant of their
-// operators.
-template <class AnyOp>
-struct Considered {
-  std::vector<std::optional<AnyOp>> ops;
-  std::vector<Candidate> candidates;
-};
-template <class AnyOp, class... Policies, class Problem, class Machine>
-Considered<AnyOp> ConsiderAll(const Problem& problem, const Machine& machine) {
-  using Kind = OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>;
-  Considered<AnyOp> all = {std::vector<std::optional<AnyOp>>(sizeof...(Policies)), {}};
-  [&]<std::size_t... kIndices>(std::index_sequence<kIndices...>) {
-    all.candidates = {Consider<kIndices>(problem, machine, &all.ops[kIndices])...};
-  }(std::index_sequence_for<Policies...>());
-  if constexpr (std::is_same_v<Machine, GpuFacts>) {
-    const bool has_code[] = {HasGpuCode<Policies>()...};
-    RefuseWithoutGpuCode(Kind::kWho, Kind::kCMake, has_code, &all.candidates);
-  }
-  return all;
-}
-
-}  // namespace internal
 
 // A Dispatch is immutable, as its operator is. Tuning tables are not used, as their entries are of
 // single products.
@@ -181,13 +135,22 @@ class Dispatch<Family<Listed<Policies>...>> {
   template <class Machine>
   static absl::StatusOr<Dispatch> Choose(Problems problems, const Machine& machine) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    auto [ops, candidates] = internal::ConsiderAll<AnyOp, Listed<Policies>...>(problems, machine);
+    static constexpr GemmFacts kFacts[] = {Gemm<Listed<Policies>>::Facts()...};
+    static constexpr bool kOnCpu[] = {(sizeof(Policies) > 0)...};  // all are compiled for the CPU
+    const bool has_gpu_code[] = {HasGpuCode<Listed<Policies>>()...};
+    auto [plans, candidates] = internal::ConsiderPlans<GemmListPlanner>(
+        problems, machine, {Kind::kWho, Kind::kCMake, nullptr, kFacts, has_gpu_code, kOnCpu});
     const int chosen = internal::Cheapest(candidates);
     if (chosen < 0) return candidates[0].status;
-    const bool empty = std::visit([](const auto& op) { return op.tiles() == 0; }, *ops[chosen]);
-    std::string why =
-        empty ? "no product has rows" : internal::Why(candidates, chosen, MachineName(machine));
-    return Dispatch(*std::move(ops[chosen]), std::move(candidates), std::move(why));
+    std::string why = plans[chosen].tiles() == 0
+                          ? "no product has rows"
+                          : internal::Why(candidates, chosen, MachineName(machine));
+    constexpr AnyOp (*kMake[])(GemmListPlan) = {&MakeOp<Policies>...};
+    return Dispatch(kMake[chosen](std::move(plans[chosen])), std::move(candidates), std::move(why));
+  }
+  template <class PolicyT>
+  static AnyOp MakeOp(GemmListPlan plan) {
+    return Gemm<Listed<PolicyT>>(std::move(plan));
   }
 
   AnyOp op_;

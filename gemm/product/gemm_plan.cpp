@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/check/list_checks.hpp"
 #include "weft/gemm/tile/tile_grid.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -245,6 +247,38 @@ absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const Gem
     if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
   }
   return MakeGemmPlan(problem, facts);
+}
+
+absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmFacts& facts,
+                                                   const arch::DeviceLimits* device) {
+  if (device != nullptr) {
+    if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
+  }
+  if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
+  GemmListPlan list;
+  std::vector<PlanCounts> counts;  // of the products that have tiles
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
+    absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], facts);
+    if (!plan.ok()) return OfProduct(i, plan.status());
+    // All products of a list share the number of steps in a k tile, so that none can have 0.
+    if (facts.wgmma.stage_bytes > 0 && problems[i].k == 0 && plan->tiles > 0) {
+      return OfProduct(i, absl::InvalidArgumentError(
+                              "gemm: k=0 is not of a list through wgmma_sm90, whose products share "
+                              "the steps of k; leave the product out, or use a tile of mma_sm80"));
+    }
+    const std::int64_t end = std::int64_t{list.tiles()} + plan->tiles;
+    if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
+    if (plan->tiles > 0) {
+      if (list.tiles() == 0) list.some = i;
+      counts.push_back(plan->counts);
+    }
+    list.first.push_back(Int32(end));
+    list.products.push_back(*std::move(plan));
+  }
+  if (list.tiles() == 0) list.some = problems.size();
+  list.counts = CountsOfList(counts);
+  return list;
 }
 
 std::int32_t BandOf(const TileShape& tile) {

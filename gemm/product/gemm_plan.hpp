@@ -2,6 +2,8 @@
 // needs no pointer, cuts the work into blocks, and says what TMA loads for wgmma_sm90.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,31 @@ struct GemmPlanner {
     return DescribeGemm(plan, facts);
   }
   // machine: GpuFacts or CpuFacts.
+  template <class Machine>
+  static Prediction Predict(const Plan& plan, const Facts& facts, const Machine& machine) {
+    return gemm::Predict(plan.counts, facts, machine);
+  }
+};
+
+// A list of products, each of which passed every check for one policy.
+struct GemmListPlan {
+  std::vector<GemmPlan> products;
+  std::vector<std::int32_t> first = {0};  // tiles before each product, then their total
+  std::size_t some = 0;  // the first product that has tiles; products.size() if none has
+  PlanCounts counts;     // those of CountsOfList
+
+  std::int32_t tiles() const { return first.back(); }
+};
+
+// The same of lists.
+struct GemmListPlanner {
+  using Problem = absl::Span<const GemmProblem>;
+  using Facts = GemmFacts;
+  using Plan = GemmListPlan;
+  static const TileFacts& TileOf(const Facts& facts) { return facts; }
+  // Checks and errors are those of Gemm<Listed<P>>::Create. device: null for the CPU.
+  static absl::StatusOr<Plan> Make(Problem problems, const Facts& facts,
+                                   const arch::DeviceLimits* device);
   template <class Machine>
   static Prediction Predict(const Plan& plan, const Facts& facts, const Machine& machine) {
     return gemm::Predict(plan.counts, facts, machine);
