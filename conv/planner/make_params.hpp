@@ -93,15 +93,16 @@ template <SourceKind kind, class Params>
   params->b = plan.filter;
   static_cast<PixelMap&>(params->output.rows) = plan.pixels;
 }
+inline void SetLastFirst(const TmaPlan&, Im2colPixelMap*) {}
+inline void SetLastFirst(const TmaPlan& plan, PackedRowsPixelMap* rows) {
+  rows->last_first = plan.last_first;
+}
 template <SourceKind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const TmaPlan& plan, Params* params) {
   static_cast<SourceCopies&>(params->a) = plan.source;
   static_cast<FilterCopies&>(params->b) = plan.filter;
   static_cast<Im2colPixelMap&>(params->output.rows) = plan.source.rows;
-  if constexpr (std::is_base_of_v<PackedRowsPixelMap,
-                                  std::remove_cvref_t<decltype(params->output.rows)>>) {
-    params->output.rows.last_first = plan.last_first;
-  }
+  SetLastFirst(plan, &params->output.rows);
 }
 template <SourceKind, class Params>
 [[gnu::visibility("hidden")]] void FillOperands(const SlidingWindowPlan& plan, Params* params) {
@@ -116,6 +117,17 @@ template <SourceKind, class Params>
   params->b = plan.filter;
   static_cast<PixelMap&>(params->output.rows) = plan.pixels;
 }
+
+// What only the kernels of wgmma_sm90 have: the ring and a persistent grid.
+template <class Params>
+[[gnu::visibility("hidden")]] void FillRing(const RingPlan& plan, const PlanCounts& counts,
+                                            Params* params) {
+  params->ring = plan.ring;
+  params->plan = plan.plan;
+  params->tiles = gemm::Int32(counts.blocks());
+}
+template <class Params>
+[[gnu::visibility("hidden")]] void FillRing(const MultistagePlan&, const PlanCounts&, Params*) {}
 
 }  // namespace internal
 
@@ -140,11 +152,7 @@ template <class PolicyT, SourceKind kind = SourceKind::kIm2col>
       params.a.channels = gemm::Int32(plan.problem.c);
       params.a.group_channels = gemm::Int32(plan.problem.c / plan.problem.groups);
     }
-    if constexpr (CheckedPolicy<PolicyT>::kWgmma) {
-      params.ring = own.ring;
-      params.plan = own.plan;
-      params.tiles = gemm::Int32(plan.counts.blocks());
-    }
+    internal::FillRing(own, plan.counts, &params);
   }
   return params;
 }

@@ -41,6 +41,11 @@ struct WithLoadParams : MatrixParams {
 };
 template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
+template <class Load>
+void SetLoad(const Load& load, WithLoadParams<Load>* params) {
+  params->load = load;
+}
+inline void SetLoad(const NoLoad&, MatrixParams*) {}
 
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
 // the leading dimension.
