@@ -72,9 +72,8 @@ struct LoadedResiduals {
 template <class Value, int kChannels>
 struct NoResiduals {
   Value value[kChannels] = {};
-  template <class Output>
-  WEFT_DEVICE void Load(arch::Thread, const Output&, const OutputPixel&, std::int32_t,
-                        std::int32_t) {}
+  template <class... Arguments>
+  WEFT_DEVICE void Load(const Arguments&...) {}
 };
 
 }  // namespace WEFT_BACKEND

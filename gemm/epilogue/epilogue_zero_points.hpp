@@ -39,9 +39,8 @@ struct SourceCorrection {
 
 struct NoSourceCorrection {
   struct Channels {};
-  template <class Output>
-  WEFT_DEVICE static void Fetch(arch::Thread, const Output&, std::int32_t, bool, std::int32_t,
-                                Channels&, int) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Fetch(const Arguments&...) {}
   WEFT_DEVICE static std::uint32_t Of(const Channels&, int) { return 0; }
 };
 
@@ -76,11 +75,10 @@ struct EdgeCorrection {
 };
 
 struct NoEdgeCorrection {
-  template <class Output, class Terms, class PlaceOf>
-  WEFT_DEVICE static void Find(arch::Thread, const Output&, bool, const PlaceOf&, Terms&) {}
-  template <class Output, class Terms, int kCount>
-  WEFT_DEVICE static void Add(arch::Thread, const Output&, std::int32_t, int, const Terms&,
-                              std::uint32_t (&)[kCount]) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Find(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Add(const Arguments&...) {}
 };
 
 // ---- The filter's zero point.
@@ -111,13 +109,12 @@ struct FilterCorrection {
 
 struct NoFilterCorrection {
   struct Channels {};
-  template <class Output>
-  WEFT_DEVICE static void Fetch(arch::Thread, const Output&, std::int32_t, bool, Channels&, int) {}
-  template <class Output, class Tile, class Terms>
-  WEFT_DEVICE static void Find(arch::Thread, const Output&, const Tile&, const OutputPixel&,
-                               Terms&) {}
-  template <class Terms>
-  WEFT_DEVICE static std::uint32_t Of(const Channels&, const Terms&, int) {
+  template <class... Arguments>
+  WEFT_DEVICE static void Fetch(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Find(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static std::uint32_t Of(const Arguments&...) {
     return 0;
   }
 };

@@ -105,10 +105,10 @@ struct FragmentSums {
 // Takes the place of FragmentSums in an epilogue without image sums.
 struct NoSums {
   WEFT_DEVICE void Begin(int, std::int32_t) {}
-  template <class Element, int kChannels>
-  WEFT_DEVICE void Take(int, int, const Element (&)[kChannels]) {}
-  template <class Output>
-  WEFT_DEVICE void AddUp(arch::Thread, const Output&, std::int32_t, std::int32_t) const {}
+  template <class... Arguments>
+  WEFT_DEVICE void Take(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE void AddUp(const Arguments&...) const {}
 };
 
 // The image sums of a StagedStore: a warp adds up one chunk of 16 channels, one byte each, over

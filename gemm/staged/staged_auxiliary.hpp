@@ -18,16 +18,14 @@ template <class TileT>
 struct NoAuxiliary {
   static constexpr bool kNeedsPixel = false;
   struct Pair {};
-  template <class Shared>
-  WEFT_DEVICE static Pair Begin(arch::Thread, const Shared&, int, std::int32_t&) {
+  template <class... Arguments>
+  WEFT_DEVICE static Pair Begin(const Arguments&...) {
     return {};
   }
-  template <class Output, class In, class Channels, class Range>
-  WEFT_DEVICE static void See(arch::Thread, const Output&, const In&, const epilogues::OutputCoord&,
-                              const OutputPixel&, int, Pair&, const Channels&, Range&) {}
-  template <class Output, class Channels, class Range>
-  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
-                                     const Channels&, Range&) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void See(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void SeeNothing(const Arguments&...) {}
 };
 
 // Where two neighbouring pixels begin in the destination, in elements; negative: the pixel is
@@ -44,8 +42,7 @@ WEFT_DEVICE PairPlaces LoadPairPlaces(arch::Thread t, const Shared& shared, int 
 // For 16-bit copies beside outputs of one byte: they are stored through shared memory of their own
 // (staged_halves.hpp), so that See only keeps them.
 template <class TileT>
-struct StagedCopies {
-  static constexpr bool kNeedsPixel = false;
+struct StagedCopies : NoAuxiliary<TileT> {
   struct Pair {
     PairPlaces places;
     float copied[4];
@@ -66,16 +63,12 @@ struct StagedCopies {
     pair.copied[v] = seen.copy[0];
     TileT::Math::TakeRange(pair.places.begin[v / 2] >= 0, seen, range);
   }
-  template <class Output, class Channels, class Range>
-  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
-                                     const Channels&, Range&) {}
 };
 
 // For auxiliary outputs that each thread stores by itself, in the output's layout or without a
 // layout (ranges). Of a pixel they need only where it begins, which is in shared memory already.
 template <class TileT>
-struct PlacedAuxiliary {
-  static constexpr bool kNeedsPixel = false;
+struct PlacedAuxiliary : NoAuxiliary<TileT> {
   struct Pair {
     PairPlaces places;
   };
@@ -91,9 +84,6 @@ struct PlacedAuxiliary {
     TileT::Math::See(p, in, at, 0, seen);
     TileT::Math::WriteSeen(t, p, pair.places.begin[v / 2], c, seen, range);
   }
-  template <class Output, class Channels, class Range>
-  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
-                                     const Channels&, Range&) {}
 };
 
 // For auxiliary outputs that each thread stores by itself, in another layout than the output's, or

@@ -132,16 +132,15 @@ struct StagedBytes {
 // has them (staged_values.hpp).
 template <class TileT>
 struct NoStagedBytes {
-  template <class Shared>
-  WEFT_DEVICE static std::uint32_t Place(arch::Thread, const Shared&, int, int) {
+  template <class... Arguments>
+  WEFT_DEVICE static std::uint32_t Place(const Arguments&...) {
     return 0;
   }
-  template <int kMatrices>
-  WEFT_DEVICE static void Stage(arch::Thread, std::uint32_t, const std::uint32_t (&)[kMatrices]) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Stage(const Arguments&...) {}
   // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's wgmma.
-  template <class Shared, class Output>
-  WEFT_DEVICE static void Run(arch::Thread t, const Shared&, const Output&,
-                              const typename TileT::ChannelSpan&) {
+  template <class... Arguments>
+  WEFT_DEVICE static void Run(arch::Thread t, const Arguments&...) {
     TileT::Sync(t);
   }
 };

@@ -16,22 +16,20 @@ inline namespace WEFT_BACKEND {
 // What a residual that is not staged does in the steps that stage one.
 struct UnstagedResidual {
   static constexpr bool kStaged = false;
-  template <class Shared, class Output, class Tile>
-  WEFT_DEVICE static void Begin(arch::Thread, Shared&, const Output&, const Tile&, std::int32_t,
-                                std::int32_t) {}
-  template <class Shared>
-  WEFT_DEVICE static void Await(arch::Thread, Shared&) {}
-  template <int kMatrices>
-  WEFT_DEVICE static void Read(arch::Thread, std::uint32_t, std::uint32_t (&)[kMatrices]) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Begin(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Await(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Read(const Arguments&...) {}
 };
 
 // For an epilogue without a residual.
 template <class TileT>
 struct NoResidual : UnstagedResidual {
   static constexpr bool kNeedsPixel = false;
-  template <class Output, class Channels>
-  WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
-                              const Channels&, std::uint32_t /*staged*/, int) {
+  template <class... Arguments>
+  WEFT_DEVICE static float Of(const Arguments&...) {
     return 0.0f;
   }
 };

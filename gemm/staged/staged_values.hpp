@@ -19,13 +19,10 @@ inline namespace WEFT_BACKEND {
 // For a store whose outputs and copies all have other sizes.
 template <class TileT>
 struct NoHalves {
-  template <class Seen>
-  WEFT_DEVICE static void Pack(const typename TileT::Element (&)[4], const Seen&,
-                               std::uint32_t (&)[2]) {}
-  template <class Shared, class Output, int kMatrices>
-  WEFT_DEVICE static void Write(arch::Thread, Shared&, const Output&, int, int,
-                                const typename TileT::ChannelSpan&,
-                                const std::uint32_t (&)[2][kMatrices]) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Pack(const Arguments&...) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Write(const Arguments&...) {}
 };
 
 // What the two variants below have in common. ElementT: the values' type. kRun: the channels of one

@@ -25,13 +25,12 @@ struct BorderPixels {
 // For an epilogue without zero points.
 template <class TileT>
 struct NoStagedCorrections {
-  template <class Shared>
-  WEFT_DEVICE static BorderPixels<TileT::kRows> FindBorder(arch::Thread, const Shared&) {
+  template <class... Arguments>
+  WEFT_DEVICE static BorderPixels<TileT::kRows> FindBorder(const Arguments&...) {
     return {};
   }
-  template <class Shared, class Output, class Channels>
-  WEFT_DEVICE static void Find(arch::Thread, const Shared&, const Output&, int, int, bool,
-                               const Channels&, std::uint32_t (&)[4]) {}
+  template <class... Arguments>
+  WEFT_DEVICE static void Find(const Arguments&...) {}
 };
 
 // Corrections of the channels alone (the padding is filled, and the filter has no zero points).
