@@ -92,6 +92,13 @@ struct DepthwiseKernel {
     WEFT_DEVICE static Sum Get(const Accumulators& acc, int i, int, int j) {
       return Sum{acc[i][j]};
     }
+    WEFT_DEVICE static void Clear(Accumulators& acc) {
+      WEFT_UNROLL
+      for (auto& pixel : acc) {
+        WEFT_UNROLL
+        for (std::int32_t& sum : pixel) sum = kSmall ? SmallSum::Zero() : 0;
+      }
+    }
   };
   using Store = DepthwiseStore<Own, decltype(Params::output), Map>;
 
@@ -117,11 +124,7 @@ struct DepthwiseKernel {
     }
     if (!wanted) return;
     typename Window::Accumulators acc;
-    WEFT_UNROLL
-    for (auto& pixel : acc) {
-      WEFT_UNROLL
-      for (std::int32_t& sum : pixel) sum = Map::kSmall ? SmallSum::Zero() : 0;
-    }
+    Map::Clear(acc);
     Store store(t, p.output, tile);
     DepthwiseFilterZeros<Own> zeros(t, p.output, tile.k);
     Window::Multiply(t, p.iterator, tile, tile.k < p.output.k, zeros, acc,

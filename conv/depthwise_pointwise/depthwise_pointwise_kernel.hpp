@@ -167,11 +167,7 @@ struct DepthwisePointwiseKernel {
       typename Math::Channels channels;
       Math::Load(t, p.middle, tile.k, p.middle.k, channels);
       typename Window::Accumulators acc;
-      WEFT_UNROLL
-      for (auto& pixel : acc) {
-        WEFT_UNROLL
-        for (std::int32_t& sum : pixel) sum = Depthwise::Map::kSmall ? SmallSum::Zero() : 0;
-      }
+      Depthwise::Map::Clear(acc);
       // A pixel's 32 bytes are written as words 0 2 4 6 1 3 5 7. What a lane multiplies, 4 bytes of
       // each half, are then 8 adjacent bytes of the filter. Pixels that are 2 apart are 8 rows
       // apart, where the two halves lie in the same way.

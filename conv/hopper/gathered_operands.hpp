@@ -10,23 +10,16 @@
 #include "weft/conv/source/kernel_params.hpp"
 #include "weft/gemm/hopper/gather_ring.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
+#include "weft/gemm/kernel/warp_specialized_params.hpp"
 
 namespace weft::conv {
 
 // What a kernel with gathered operands is launched with.
 template <class PolicyT>
-struct GatherParams {
-  // What all threads read first stands side by side, as in WgmmaParams.
-  gemm::MbarRingParams ring;
-  std::int32_t k_tiles = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;
-  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
-  Im2colParams a;
-  FilterParams b;
-  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>> output;
-  gemm::WgmmaPlan plan;
-};
+struct GatherParams
+    : gemm::WarpSpecializedParams<
+          typename BatchGrid<typename PolicyT::Prologue>::Params, Im2colParams, FilterParams,
+          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>>> {};
 
 inline namespace WEFT_BACKEND {
 

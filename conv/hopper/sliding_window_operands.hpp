@@ -125,20 +125,12 @@ struct SlidingWindowOperandParams : SlidingWindowSource {
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 template <class PolicyT>
-struct SlidingWindowParams {
-  // What all threads read first stands side by side, as in WgmmaParams.
-  gemm::MbarRingParams ring;
-  std::int32_t k_tiles = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;  // not 0: the filter is fetched before earlier kernels have ended
-  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
-  SlidingWindowOperandParams a;
-  ResidentFilterParams b;
-  gemm::OutputParams<
-      PolicyT, RowsFor<typename PolicyT::Prologue, SlidingWindowMap<PolicyT::config.warp.m / 8>>>
-      output;
-  gemm::WgmmaPlan plan;
-};
+struct SlidingWindowParams
+    : gemm::WarpSpecializedParams<
+          typename BatchGrid<typename PolicyT::Prologue>::Params, SlidingWindowOperandParams,
+          ResidentFilterParams,
+          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue,
+                                              SlidingWindowMap<PolicyT::config.warp.m / 8>>>> {};
 
 inline namespace WEFT_BACKEND {
 

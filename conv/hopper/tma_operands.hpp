@@ -15,6 +15,7 @@
 #include "weft/gemm/hopper/mbar_ring.hpp"
 #include "weft/gemm/hopper/tma_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
+#include "weft/gemm/kernel/warp_specialized_params.hpp"
 
 namespace weft::conv {
 
@@ -138,20 +139,13 @@ template <class PolicyT>
 inline constexpr bool kTransformsPadding =
     PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
 
-// The parameters of a wgmma_sm90 kernel.
+// The parameters of a wgmma_sm90 kernel whose operands TMA loads.
 template <class PolicyT>
-struct WgmmaParams : WithPadding<kTransformsPadding<PolicyT>> {
-  // What all threads read first stands side by side, in few cache lines: a kernel's parameters are
-  // in no cache when it starts.
-  gemm::MbarRingParams ring;
-  std::int32_t k_tiles = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;  // k tiles of the filter fetched before earlier kernels have ended
-  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
-  TmaSourceParams a;
-  TmaFilterParams b;
-  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMapFor<PolicyT>>> output;
-  gemm::WgmmaPlan plan;
+struct WgmmaParams
+    : WithPadding<kTransformsPadding<PolicyT>>,
+      gemm::WarpSpecializedParams<
+          typename BatchGrid<typename PolicyT::Prologue>::Params, TmaSourceParams, TmaFilterParams,
+          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMapFor<PolicyT>>>> {
 };
 
 inline namespace WEFT_BACKEND {

@@ -17,9 +17,8 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Parts: as a MultistageKernel's. Its Params also hold the ring of stages, the plan of the
-// mainloop, the number of `tiles`, and how many k tiles of operand B may be loaded `early`, before
-// earlier kernels of the stream have ended.
+// Parts: as a MultistageKernel's. Its Params are WarpSpecializedParams or, where tiles are those of
+// a list, what these have besides the products.
 template <class Parts>
 struct WarpSpecializedRoles
     : LaunchBounds<Parts, Parts::Mainloop::kThreads + Parts::Pipeline::kProducerThreads> {

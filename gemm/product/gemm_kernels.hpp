@@ -11,6 +11,7 @@
 #include "weft/gemm/hopper/upcast_matrix.hpp"
 #include "weft/gemm/hopper/wgmma_type.hpp"
 #include "weft/gemm/kernel/kernel.hpp"
+#include "weft/gemm/kernel/warp_specialized_params.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/mainloop/mma_sm75.hpp"
 #include "weft/gemm/mainloop/mma_sm80.hpp"
@@ -44,18 +45,9 @@ struct GemmParams {
 
 // The kernel parameters of a policy with the wgmma_sm90 mainloop.
 template <class PolicyT>
-struct WgmmaGemmParams {
-  // These come first, side by side, because all threads read them first and a kernel's parameters
-  // are in no cache when it starts.
-  MbarRingParams ring;
-  std::int32_t k_tiles = 0;
-  std::int32_t tiles = 0;
-  std::int32_t early = 0;
-  typename GemmGrid<PolicyT, BandedTileGrid>::Params schedule;
-  TmaMatrixParams a, b;
-  OutputParams<PolicyT, MatrixRows> output;
-  WgmmaPlan plan;
-};
+struct WgmmaGemmParams
+    : WarpSpecializedParams<typename GemmGrid<PolicyT, BandedTileGrid>::Params, TmaMatrixParams,
+                            TmaMatrixParams, OutputParams<PolicyT, MatrixRows>> {};
 
 // What a kernel of Listed<PolicyT> reads of one product, from a table in memory. The host makes it,
 // with the same bytes for both back ends except for the tensor maps.
