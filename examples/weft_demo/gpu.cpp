@@ -66,18 +66,17 @@ absl::StatusOr<CudnnTime> TimeCudnn(const Layer& layer) {
   CudnnTime best{api->version};
   for (const internal::CudnnGraph::Config& config : graph.Configs({})) {
     if (best.plans == kMostPlans) break;
-    const internal::Descriptor plan = graph.Plan(handle, config.descriptor);
+    internal::CudnnPlan plan(graph, handle, config);
     if (plan.status() != CUDNN_STATUS_SUCCESS) continue;
-    const std::int64_t bytes = plan.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    WEFT_LET(const DeviceBuffer workspace,
-             DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256)));
-    const internal::Descriptor pack = graph.Pack(
-        {internal::kSrc, internal::kFilter, internal::kScale, internal::kBias, internal::kDst},
-        {src.data(), filter.data(), scales.data(), biases.data(), dst.data()}, workspace.data());
-    const absl::StatusOr<double> time = TimeOnGpu([&](cudaStream_t stream) -> absl::Status {
-      WEFT_TRY(api->Check(api->SetStream(handle, stream), "cudnnSetStream"));
-      return api->Check(api->BackendExecute(handle, plan.get(), pack.get()), config.name);
-    });
+    WEFT_TRY(plan.Bind(1, [&](int) {
+      return internal::CudnnPlan::Addresses{{internal::kSrc, src.data()},
+                                            {internal::kFilter, filter.data()},
+                                            {internal::kScale, scales.data()},
+                                            {internal::kBias, biases.data()},
+                                            {internal::kDst, dst.data()}};
+    }));
+    const absl::StatusOr<double> time =
+        TimeOnGpu([&](cudaStream_t stream) { return plan.Enqueue(0, stream); });
     WEFT_TRY(
         api->Check(api->SetStream(handle, nullptr), "cudnnSetStream"));  // the other is no more
     if (!time.ok()) continue;

@@ -1,6 +1,5 @@
 #include "perf/deconv_bench/peer.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,8 +42,8 @@ absl::StatusOr<std::unique_ptr<CudnnGradient>> CudnnGradient::Create(
     const conv::DeconvolutionProblem& problem, const std::vector<std::int8_t>& src,
     const std::vector<std::int8_t>& filter, int sets, const Stopwatch& watch) {
   auto made = std::make_unique<CudnnGradient>();
-  WEFT_LET(made->api_, CudnnApi::Get());
-  WEFT_LET(made->handle_, made->api_->MainHandle());
+  WEFT_LET(const CudnnApi* const api, CudnnApi::Get());
+  WEFT_LET(const cudnnHandle_t handle, api->MainHandle());
   WEFT_LET(const std::vector<Half> src_halves, Halves(problem.src(), src));
   WEFT_LET(const std::vector<Half> filter_halves,
            Halves({problem.c, problem.k, problem.r, problem.s}, filter));
@@ -55,39 +54,26 @@ absl::StatusOr<std::unique_ptr<CudnnGradient>> CudnnGradient::Create(
     WEFT_LET(set.dst, DeviceBuffer::Create(2 * NHWC::Size(problem.dst())));
     made->sets_.push_back(std::move(set));
   }
-  WEFT_LET(made->graph_,
-           internal::CudnnGraph::Gradient(*made->api_, made->handle_, Forward(problem)));
+  WEFT_LET(made->graph_, internal::CudnnGraph::Gradient(*api, handle, Forward(problem)));
   const std::vector<internal::CudnnGraph::Config> configs = made->graph_->Configs({});
+  const auto make = [&](int i) {
+    made->plan_ = internal::CudnnPlan(*made->graph_, handle, configs[i]);
+    return made->plan_.Bind(sets, [&](int set) {
+      const Set& s = made->sets_[set];
+      return internal::CudnnPlan::Addresses{{internal::kSrc, s.src.data()},
+                                            {internal::kFilter, s.filter.data()},
+                                            {internal::kDst, s.dst.data()}};
+    });
+  };
   const auto attempt = [&](int i) -> absl::StatusOr<double> {
-    WEFT_LET(made->plan_, made->Make(configs[i].descriptor));
+    WEFT_TRY(make(i));
     return watch.Short([&](int set) { return made->Enqueue(set, watch.stream()); }, sets,
                        kTryMicroseconds);
   };
   WEFT_LET(const int best, FastestAnswer(static_cast<int>(configs.size()), "cuDNN", attempt));
-  WEFT_LET(made->plan_, made->Make(configs[best].descriptor));
+  WEFT_TRY(make(best));
   made->name_ = absl::StrCat("cudnn half ", configs[best].name);
   return made;
-}
-
-absl::StatusOr<CudnnGradient::Plan> CudnnGradient::Make(const internal::Descriptor& config) const {
-  Plan made;
-  made.plan = graph_->Plan(handle_, config);
-  WEFT_TRY(api_->Check(made.plan.status(), "cuDNN's plan"));
-  const std::int64_t bytes = made.plan.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-  WEFT_LET(made.workspace, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256)));
-  for (const Set& set : sets_) {
-    made.packs.push_back(graph_->Pack({internal::kSrc, internal::kFilter, internal::kDst},
-                                      {set.src.data(), set.filter.data(), set.dst.data()},
-                                      made.workspace.data()));
-    WEFT_TRY(api_->Check(made.packs.back().status(), "cuDNN's addresses"));
-  }
-  return made;
-}
-
-absl::Status CudnnGradient::Enqueue(int set, cudaStream_t stream) const {
-  WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
-  return api_->Check(api_->BackendExecute(handle_, plan_.plan.get(), plan_.packs[set].get()),
-                     name_);
 }
 
 }  // namespace weft::perf

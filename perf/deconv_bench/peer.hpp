@@ -25,7 +25,7 @@ class CudnnGradient {
       const conv::DeconvolutionProblem& problem, const std::vector<std::int8_t>& src,
       const std::vector<std::int8_t>& filter, int sets, const Stopwatch& watch);
 
-  absl::Status Enqueue(int set, cudaStream_t stream) const;
+  absl::Status Enqueue(int set, cudaStream_t stream) const { return plan_.Enqueue(set, stream); }
   const std::string& name() const { return name_; }
   const DeviceBuffer& dst() const { return sets_[0].dst; }  // NHWC, half, of set 0
 
@@ -33,18 +33,9 @@ class CudnnGradient {
   struct Set {
     DeviceBuffer src, filter, dst;
   };
-  struct Plan {
-    internal::Descriptor plan;
-    std::vector<internal::Descriptor> packs;  // of each set
-    DeviceBuffer workspace;
-  };
-  absl::StatusOr<Plan> Make(const internal::Descriptor& config) const;
-
-  const CudnnApi* api_ = nullptr;
-  cudnnHandle_t handle_ = nullptr;
   std::optional<internal::CudnnGraph> graph_;
   std::vector<Set> sets_;
-  Plan plan_;
+  internal::CudnnPlan plan_;
   std::string name_;
 };
 

@@ -271,25 +271,48 @@ std::vector<CudnnGraph::Config> CudnnGraph::Configs(const PeerOptions& options) 
   return configs;
 }
 
-Descriptor CudnnGraph::Plan(cudnnHandle_t handle, const Descriptor& config) const {
-  Descriptor plan(*api_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
-      .Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config)
+CudnnPlan::CudnnPlan(const CudnnGraph& graph, cudnnHandle_t handle,
+                     const CudnnGraph::Config& config)
+    : api_(&graph.api()),
+      handle_(handle),
+      name_(config.name),
+      plan_(graph.api(), CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  plan_.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
+      .Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config.descriptor)
       .Finalize();
-  return plan;
 }
 
-Descriptor CudnnGraph::Pack(const std::vector<std::int64_t>& ids,
-                            const std::vector<void*>& pointers, const void* workspace) const {
-  Descriptor pack(*api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.SetInts(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-      .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-           static_cast<std::int64_t>(pointers.size()), pointers.data());
-  if (workspace != nullptr) {
-    pack.Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+absl::Status CudnnPlan::Bind(int sets, const std::function<Addresses(int set)>& addresses) {
+  WEFT_TRY(api_->Check(status(), name_));
+  WEFT_LET(workspace_, DeviceBuffer::Create(std::max<std::int64_t>(workspace_bytes(), 256)));
+  const void* const workspace = workspace_.data();
+  packs_.clear();
+  for (int set = 0; set < sets; ++set) {
+    std::vector<std::int64_t> ids;
+    std::vector<const void*> pointers;
+    for (const auto& [id, address] : addresses(set)) {
+      ids.push_back(id);
+      pointers.push_back(address);
+    }
+    packs_.emplace_back(*api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)
+        .SetInts(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+        .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+             static_cast<std::int64_t>(pointers.size()), pointers.data())
+        .Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace)
+        .Finalize();
+    WEFT_TRY(api_->Check(packs_.back().status(), name_));
   }
-  pack.Finalize();
-  return pack;
+  return absl::OkStatus();
+}
+
+void CudnnPlan::Release() {
+  packs_.clear();
+  workspace_ = DeviceBuffer();
+}
+
+absl::Status CudnnPlan::Enqueue(int set, cudaStream_t stream) const {
+  WEFT_TRY(api_->Check(api_->SetStream(handle_, stream), "cudnnSetStream"));
+  return api_->Check(api_->BackendExecute(handle_, plan_.get(), packs_[set].get()), name_);
 }
 
 }  // namespace weft::perf::internal

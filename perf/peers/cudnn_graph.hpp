@@ -3,6 +3,7 @@
 
 #if WEFT_HAVE_CUDNN
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "perf/peers/libraries.hpp"
 #include "perf/peers/peer.hpp"
+#include "perf/support/cuda.hpp"
 
 namespace weft::perf::internal {
 
@@ -121,17 +123,42 @@ class CudnnGraph {
   // with its default settings that none of them named.
   std::vector<Config> Configs(const PeerOptions& options) const;
 
-  // The plan of a configuration: its status() is cuDNN's answer. May take seconds.
-  Descriptor Plan(cudnnHandle_t handle, const Descriptor& config) const;
-  // Addresses for a plan.
-  Descriptor Pack(const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers,
-                  const void* workspace) const;
+  const CudnnApi& api() const { return *api_; }
 
  private:
   explicit CudnnGraph(const CudnnApi& api) : api_(&api) {}
 
   const CudnnApi* api_;
   std::vector<Descriptor> kept_;  // the last is the graph
+};
+
+// A graph by one configuration, with a workspace, and addresses of each buffer set.
+class CudnnPlan {
+ public:
+  CudnnPlan() = default;
+  // Makes the plan, which may take seconds; status() is cuDNN's answer. The handle stays the plan's.
+  CudnnPlan(const CudnnGraph& graph, cudnnHandle_t handle, const CudnnGraph::Config& config);
+
+  cudnnStatus_t status() const { return plan_.status(); }
+  std::int64_t workspace_bytes() const {
+    return plan_.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+  }
+
+  // Where the graph's tensors are in a set.
+  using Addresses = std::vector<std::pair<GraphTensor, const void*>>;
+  // Allocates the workspace. What cuDNN said of the plan, if it is none.
+  absl::Status Bind(int sets, const std::function<Addresses(int set)>& addresses);
+  void Release();
+
+  absl::Status Enqueue(int set, cudaStream_t stream) const;
+
+ private:
+  const CudnnApi* api_ = nullptr;
+  cudnnHandle_t handle_ = nullptr;
+  std::string name_;
+  Descriptor plan_;
+  DeviceBuffer workspace_;
+  std::vector<Descriptor> packs_;  // of each set
 };
 
 }  // namespace weft::perf::internal

@@ -38,7 +38,7 @@ class CudnnGraphPeer : public FormattedPeer {
       if (!options.Wants(variant)) continue;
       if (static_cast<int>(plans_.size()) >= options.most_variants) break;
       variants_.push_back({variant});
-      plans_.emplace_back().config = std::move(config.descriptor);
+      plans_.emplace_back().config = std::move(config);
     }
     if (plans_.empty()) return absl::UnimplementedError("cuDNN offers no plan");
     FinishPlans(options);
@@ -47,36 +47,15 @@ class CudnnGraphPeer : public FormattedPeer {
   }
 
   absl::Status Build(int variant) override {
-    Plan& plan = plans_[variant];
-    if (!plan.tried) Finish(plan, 0);
-    const std::string& what = variants()[variant].name;
-    WEFT_TRY(api_->Check(plan.plan.status(), what));
-    const std::int64_t bytes = plan.plan.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    WEFT_LET(plan.workspace, DeviceBuffer::Create(std::max<std::int64_t>(bytes, 256)));
-    plan.packs.clear();
-    for (int set = 0; set < tensors_.count(); ++set) {
-      plan.packs.push_back(Pack(plan, set));
-      WEFT_TRY(api_->Check(plan.packs.back().status(), what));
-    }
-    return absl::OkStatus();
+    if (!plans_[variant].tried) Finish(plans_[variant], handles_[0]);
+    return plans_[variant].plan.Bind(tensors_.count(), [this](int set) { return At(set); });
   }
 
-  void Release(int variant) override {
-    plans_[variant].packs.clear();
-    plans_[variant].workspace = DeviceBuffer();
-  }
+  void Release(int variant) override { plans_[variant].plan.Release(); }
 
   absl::Status Enqueue(int variant, int set, Stream stream) override {
-    const Plan& plan = plans_[variant];
-    const std::string& what = variants()[variant].name;
-    const cudnnHandle_t handle = handles_[plan.handle];
-    WEFT_TRY(api_->Check(api_->SetStream(handle, stream), "cudnnSetStream"));
-    WEFT_TRY(
-        api_->Check(api_->BackendExecute(handle, plan.plan.get(), plan.packs[set].get()), what));
-    if (!to_int8_) return absl::OkStatus();
-    WEFT_TRY(api_->Check(api_->SetStream(handles_[0], stream), "cudnnSetStream"));
-    return api_->Check(
-        api_->BackendExecute(handles_[0], quantize_plan_.get(), quantize_packs_[set].get()), what);
+    WEFT_TRY(plans_[variant].plan.Enqueue(set, stream));
+    return to_int8_ ? quantize_plan_.Enqueue(set, stream) : absl::OkStatus();
   }
 
   // With a conversion the result is int8, at the tensors' dst.
@@ -96,11 +75,9 @@ class CudnnGraphPeer : public FormattedPeer {
 
  private:
   struct Plan {
-    Descriptor config, plan;
-    bool tried = false;  // plan.status() is cuDNN's answer
-    int handle = 0;      // index, of the thread that made the plan
-    DeviceBuffer workspace;
-    std::vector<Descriptor> packs;  // one a set
+    CudnnGraph::Config config;
+    CudnnPlan plan;
+    bool tried = false;  // plan is made
   };
 
   // Filters and biases of half, which hold the scales, and constants.
@@ -127,10 +104,9 @@ class CudnnGraphPeer : public FormattedPeer {
     return absl::OkStatus();
   }
 
-  void Finish(Plan& plan, int handle) {
+  void Finish(Plan& plan, cudnnHandle_t handle) {
     plan.tried = true;
-    plan.handle = handle;
-    plan.plan = graph_->Plan(handles_[handle], plan.config);
+    plan.plan = CudnnPlan(*graph_, handle, plan.config);
   }
 
   // Compiles the plans on several threads, each with a handle of its own.
@@ -148,7 +124,7 @@ class CudnnGraphPeer : public FormattedPeer {
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> workers;
     for (int t = 0; t < threads; ++t) {
-      workers.emplace_back([this, &next, handle = t + 1] {
+      workers.emplace_back([this, &next, handle = handles_[t + 1]] {
         for (std::size_t i = next++; i < plans_.size(); i = next++) Finish(plans_[i], handle);
       });
     }
@@ -159,36 +135,32 @@ class CudnnGraphPeer : public FormattedPeer {
   absl::Status FindQuantization(const PeerOptions& options) {
     WEFT_LET(quantize_, CudnnGraph::Quantization(*api_, handles_[0], problem_.problem.dst()));
     for (const CudnnGraph::Config& config : quantize_->Configs(options)) {
-      quantize_plan_ = quantize_->Plan(handles_[0], config.descriptor);
-      if (quantize_plan_.status() != CUDNN_STATUS_SUCCESS ||
-          quantize_plan_.GetInt(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) > 0) {
-        continue;
+      quantize_plan_ = CudnnPlan(*quantize_, handles_[0], config);
+      if (quantize_plan_.status() == CUDNN_STATUS_SUCCESS &&
+          quantize_plan_.workspace_bytes() == 0) {
+        return quantize_plan_.Bind(tensors_.count(), [this](int set) {
+          return CudnnPlan::Addresses{{kSrc, DstAt(set)}, {kDst, tensors_.sets[set].dst}};
+        });
       }
-      for (int set = 0; set < tensors_.count(); ++set) {
-        quantize_packs_.push_back(
-            quantize_->Pack({kSrc, kDst}, {DstAt(set), tensors_.sets[set].dst}, nullptr));
-        WEFT_TRY(api_->Check(quantize_packs_.back().status(), "cuDNN's conversion to int8"));
-      }
-      return absl::OkStatus();
     }
     return absl::UnimplementedError("cuDNN has no plan for a conversion to int8");
   }
 
-  Descriptor Pack(const Plan& plan, int set) const {
+  CudnnPlan::Addresses At(int set) const {
     const PeerTensors::Set& given = tensors_.sets[set];
-    std::vector<std::int64_t> ids = {kSrc, kFilter, kBias, kDst};
-    std::vector<void*> pointers = {
-        SrcAt(set), half_ ? filter_.at(set) : const_cast<std::int8_t*>(given.filter),
-        half_ ? half_bias_[set].data() : const_cast<float*>(given.bias), DstAt(set)};
-    const auto add = [&](std::int64_t id, const void* pointer) {
-      ids.push_back(id);
-      pointers.push_back(const_cast<void*>(pointer));
-    };
-    if (!half_) add(kScale, given.channel_alpha);
-    if (problem_.residual) add(kResidual, ResidualAt(set));
-    if (HasGamma(problem_, half_)) add(kGamma, gamma_.data());
-    if (problem_.hswish) add(kThree, three_.data()), add(kSixth, sixth_.data());
-    return graph_->Pack(ids, pointers, plan.workspace.data());
+    CudnnPlan::Addresses all = {{kSrc, SrcAt(set)}, {kDst, DstAt(set)}};
+    if (half_) {
+      all.insert(all.end(), {{kFilter, filter_.at(set)}, {kBias, half_bias_[set].data()}});
+    } else {
+      all.insert(all.end(),
+                 {{kFilter, given.filter}, {kBias, given.bias}, {kScale, given.channel_alpha}});
+    }
+    if (problem_.residual) all.emplace_back(kResidual, ResidualAt(set));
+    if (HasGamma(problem_, half_)) all.emplace_back(kGamma, gamma_.data());
+    if (problem_.hswish) {
+      all.insert(all.end(), {{kThree, three_.data()}, {kSixth, sixth_.data()}});
+    }
+    return all;
   }
 
   const bool half_, to_int8_;
@@ -199,8 +171,7 @@ class CudnnGraphPeer : public FormattedPeer {
   DeviceBuffer gamma_, three_, sixth_;
   std::optional<CudnnGraph> graph_, quantize_;  // what the configurations refer to
   std::deque<Plan> plans_;
-  Descriptor quantize_plan_;
-  std::vector<Descriptor> quantize_packs_;
+  CudnnPlan quantize_plan_;
 };
 
 }  // namespace
