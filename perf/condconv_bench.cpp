@@ -243,11 +243,11 @@ absl::Status MeasureAll(Bench& bench) {
     for (const int images : {16, 64}) {
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
-      WEFT_TRY(bench.Row(LayerName(layer.problem, true),
-                         [&](Json* row) { return Measure(bench, layer.problem, row); }));
+      bench.AddRow(LayerName(layer.problem, true),
+                   [&bench, p = layer.problem](Json* row) { return Measure(bench, p, row); });
     }
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

@@ -146,10 +146,10 @@ absl::Status MeasureAll(Bench& bench) {
           Doubled(n, 512, 8, 256, 4), Doubled(n, 256, 16, 128, 4), Doubled(n, 256, 32, 128, 2)}) {
       const std::string name =
           absl::StrCat("n", p.n, "c", p.c, "h", p.h, "w", p.w, "k", p.k, "r", p.r, "s", p.stride_h);
-      WEFT_TRY(bench.Row(name, [&](Json* row) { return Measure(bench, p, row); }));
+      bench.AddRow(name, [&bench, p](Json* row) { return Measure(bench, p, row); });
     }
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

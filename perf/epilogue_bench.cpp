@@ -11,6 +11,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "perf/epilogue_bench/variants.hpp"
 #include "perf/support/layers.hpp"
 #include "weft/conv/pooled_average.hpp"
@@ -36,21 +37,20 @@ float AlphaFor(const conv::Problem& p) {
   return 1.0f / (120.0f * std::sqrt(terms));
 }
 
+using Rows = absl::StatusOr<std::vector<Json>>;
+
 // A row for each operator, all timed in turns.
 class Variants {
  public:
-  Variants(Bench& bench, const conv::Problem& problem)
-      : bench_(bench), problem_(problem), layer_(LayerName(problem, true)) {}
+  Variants(const Bench& bench, const conv::Problem& problem) : bench_(bench), problem_(problem) {}
 
-  absl::Status Measure() {
-    if (!bench_.Wanted(layer_)) return absl::OkStatus();
-    if (const absl::Status status = Run(); !status.ok()) {
-      return bench_.AddRow(layer_, [&](Json*) { return status; });
-    }
+  Rows Measure(const Json& identity) {
+    WEFT_TRY(Run());
+    std::vector<Json> rows;
     for (const Row& row : rows_) {
-      WEFT_TRY(bench_.AddRow(layer_, [&](Json* json) { return Describe(row, json); }));
+      rows.push_back(Bench::RowOf(identity, [&](Json* json) { return Describe(row, json); }));
     }
-    return absl::OkStatus();
+    return rows;
   }
 
  private:
@@ -180,9 +180,8 @@ class Variants {
     return absl::OkStatus();
   }
 
-  Bench& bench_;
+  const Bench& bench_;
   const conv::Problem problem_;
-  const std::string layer_;
   OperatorData data_;
   std::optional<SharedFilters> filters_;
   DeviceBuffer averages_;
@@ -192,58 +191,48 @@ class Variants {
 };
 
 // A row for the source's zero point and one for both, over the quicker of two tiles, beside the quicker one without.
-absl::Status MeasureDepthwise(Bench& bench, const conv::Problem& p) {
-  const std::string layer = LayerName(p, true);
-  if (!bench.Wanted(layer)) return absl::OkStatus();
-  std::optional<Race> race;
-  int sets = 0;
-  const auto measure = [&]() -> absl::Status {
-    std::vector<std::int8_t> filter = RandomInt8s(p.c * p.r * p.s, 2);
-    WEFT_LET(auto packed, PackDepthwiseFilter({p.c, 1, p.r, p.s}, filter));
-    WEFT_LET(const OperatorData d,
-             OperatorData::Create({.src = p.src(), .dst = p.dst(), .alpha = AlphaFor(p)},
-                                  bench.stream()));
-    Filters filters{ConvolutionSum{p, std::move(filter)}, std::move(packed)};
-    sets = d.count();
-    WEFT_TRY(filters.ToGpu(sets));
-    WEFT_TRY(filters.AddCorrections(true));
-    race.emplace(bench.watch(), sets);
-    using namespace variants;
-    const auto add = [&]<class Family>(const char* what, Family) {
-      return race->AddFastest(what, WaysOf<conv::Convolution, Family>(d, filters, bench.stream()));
-    };
-    WEFT_TRY(add("relu", PoliciesOf<DepthwiseRelu, DepthwiseTiles>()));
-    WEFT_TRY(add("source zero point", PoliciesOf<DepthwiseSourceZero, DepthwiseTiles>()));
-    WEFT_TRY(
-        add("zero points of source and filter", PoliciesOf<DepthwiseBothZeros, DepthwiseTiles>()));
-    return race->Run();
+Rows MeasureDepthwise(const Bench& bench, const conv::Problem& p, const Json& identity) {
+  std::vector<std::int8_t> filter = RandomInt8s(p.c * p.r * p.s, 2);
+  WEFT_LET(auto packed, PackDepthwiseFilter({p.c, 1, p.r, p.s}, filter));
+  WEFT_LET(
+      const OperatorData d,
+      OperatorData::Create({.src = p.src(), .dst = p.dst(), .alpha = AlphaFor(p)}, bench.stream()));
+  Filters filters{ConvolutionSum{p, std::move(filter)}, std::move(packed)};
+  WEFT_TRY(filters.ToGpu(d.count()));
+  WEFT_TRY(filters.AddCorrections(true));
+  Race race(bench.watch(), d.count());
+  using namespace variants;
+  const auto add = [&]<class Family>(const char* what, Family) {
+    return race.AddFastest(what, WaysOf<conv::Convolution, Family>(d, filters, bench.stream()));
   };
-  if (const absl::Status status = measure(); !status.ok()) {
-    return bench.AddRow(layer, [&](Json*) { return status; });
-  }
+  WEFT_TRY(add("relu", PoliciesOf<DepthwiseRelu, DepthwiseTiles>()));
+  WEFT_TRY(add("source zero point", PoliciesOf<DepthwiseSourceZero, DepthwiseTiles>()));
+  WEFT_TRY(
+      add("zero points of source and filter", PoliciesOf<DepthwiseBothZeros, DepthwiseTiles>()));
+  WEFT_TRY(race.Run());
+  std::vector<Json> rows;
   for (const char* what : {"source zero point", "zero points of source and filter"}) {
-    WEFT_TRY(bench.AddRow(layer, [&](Json* row) {
+    rows.push_back(Bench::RowOf(identity, [&](Json* row) {
       row->update({{"batch", p.n},
                    {"kind", "depthwise"},
                    {"variant", what},
-                   {"kernel", race->name(what)},
-                   {"relu_kernel", race->name("relu")},
-                   {"relu_us", Rounded(race->us("relu"))},
-                   {"ours_us", Rounded(race->us(what))},
-                   {"over_relu", Rounded(race->us(what) / race->us("relu"), 4)},
-                   {"noise", Rounded(HalvesDiffer(race->contestant(what).samples), 4)},
-                   {"buffer_sets", sets},
+                   {"kernel", race.name(what)},
+                   {"relu_kernel", race.name("relu")},
+                   {"relu_us", Rounded(race.us("relu"))},
+                   {"ours_us", Rounded(race.us(what))},
+                   {"over_relu", Rounded(race.us(what) / race.us("relu"), 4)},
+                   {"noise", Rounded(HalvesDiffer(race.contestant(what).samples), 4)},
+                   {"buffer_sets", d.count()},
                    {"mismatches", 0}});
       return absl::OkStatus();
     }));
   }
-  return absl::OkStatus();
+  return rows;
 }
 
 // Filters of int8 and int4 through the tiles of mma_sm80, those of int4 also through wgmma_sm90, and the
 // quickest of all for int8.
-absl::Status MeasureInt4(Bench& bench, const conv::Problem& p, Json* row) {
-  row->update({{"batch", p.n}, {"kind", "filter"}, {"variant", "filters of int4"}});
+Rows MeasureInt4(const Bench& bench, const conv::Problem& p, const Json& identity) {
   std::vector<std::int8_t> values = RandomInt8s(KCRS::Size(p.filter()), 2);
   for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> 4);
   WEFT_LET(auto packed8, PackFilter<CxRSKx<32>>(p.filter(), values));
@@ -275,56 +264,73 @@ absl::Status MeasureInt4(Bench& bench, const conv::Problem& p, Json* row) {
     return Rounded(bench.CopyMicroseconds(
         static_cast<double>(filter_bytes + NCxHWx<32>::Size(p.src()) + NCxHWx<32>::Size(p.dst()))));
   };
-  row->update({{"kernel", race.name("int4")},
-               {"int4_us", Rounded(race.us("int4"))},
-               {"int4_filter_kb", Rounded(int4.packed.bytes() / 1024.0, 1)},
-               {"int4_floor_us", floor(int4.packed.bytes())},
-               {"int8_kernel", race.name("int8")},
-               {"int8_us", Rounded(race.us("int8"))},
-               {"int8_filter_kb", Rounded(int8.packed.bytes() / 1024.0, 1)},
-               {"int8_floor_us", floor(int8.packed.bytes())},
-               {"int8_over_int4", Rounded(race.us("int8") / race.us("int4"), 4)},
-               {"best_int8_kernel", race.name(best)},
-               {"best_int8_us", Rounded(race.us(best))},
-               {"best_int8_over_int4", Rounded(race.us(best) / race.us("int4"), 4)},
-               {"noise", Rounded(HalvesDiffer(race.contestant("int4").samples), 4)},
-               {"buffer_sets", d.count()},
-               {"mismatches", 0}});
-  return bench.ReadClock(race.contestant("int4"), row);
+  return std::vector<Json>{Bench::RowOf(identity, [&](Json* row) {
+    row->update({{"batch", p.n},
+                 {"kind", "filter"},
+                 {"variant", "filters of int4"},
+                 {"kernel", race.name("int4")},
+                 {"int4_us", Rounded(race.us("int4"))},
+                 {"int4_filter_kb", Rounded(int4.packed.bytes() / 1024.0, 1)},
+                 {"int4_floor_us", floor(int4.packed.bytes())},
+                 {"int8_kernel", race.name("int8")},
+                 {"int8_us", Rounded(race.us("int8"))},
+                 {"int8_filter_kb", Rounded(int8.packed.bytes() / 1024.0, 1)},
+                 {"int8_floor_us", floor(int8.packed.bytes())},
+                 {"int8_over_int4", Rounded(race.us("int8") / race.us("int4"), 4)},
+                 {"best_int8_kernel", race.name(best)},
+                 {"best_int8_us", Rounded(race.us(best))},
+                 {"best_int8_over_int4", Rounded(race.us(best) / race.us("int4"), 4)},
+                 {"noise", Rounded(HalvesDiffer(race.contestant("int4").samples), 4)},
+                 {"buffer_sets", d.count()},
+                 {"mismatches", 0}});
+    return bench.ReadClock(race.contestant("int4"), row);
+  })};
+}
+
+// Adds layers, each of which measure(bench, problem, identity) makes rows of.
+template <class MeasureLayer>
+absl::Status AddLayers(Bench& bench, const std::vector<const char*>& names,
+                       const std::vector<int>& batches, const MeasureLayer& measure) {
+  for (const char* name : names) {
+    for (const int images : batches) {
+      WEFT_LET(Layer layer, ParseLayer(name));
+      layer.problem.n = images;
+      const Json identity = {{"layer", LayerName(layer.problem, true)}};
+      bench.Add(identity, [&bench, measure, p = layer.problem, identity](const Measuring&) {
+        return measure(bench, p, identity);
+      });
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status MeasureAll(Bench& bench) {
   const std::vector<std::string> kinds = absl::GetFlag(FLAGS_kinds);
+  bench.notes()["settings"] = kinds.empty() ? "all kinds" : absl::StrJoin(kinds, ", ");
   const bool variants =
       kinds.empty() || std::any_of(kinds.begin(), kinds.end(), [](const auto& kind) {
         return kind != "filter" && kind != "depthwise";
       });
-  for (const char* name :
-       {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1", "c512h7w7k512r3s1"}) {
-    for (const int images : {16, 64}) {
-      if (!variants) break;
-      WEFT_LET(Layer layer, ParseLayer(name));
-      layer.problem.n = images;
-      WEFT_TRY(Variants(bench, layer.problem).Measure());
-    }
+  if (variants) {
+    WEFT_TRY(AddLayers(
+        bench, {"c64h56w56k64r3s1", "c128h28w28k128r3s1", "c256h14w14k256r3s1", "c512h7w7k512r3s1"},
+        {16, 64}, [](const Bench& b, const conv::Problem& p, const Json& identity) {
+          return Variants(b, p).Measure(identity);
+        }));
   }
-  // Of MobileNet-V2.
-  for (const char* name :
-       {"n64c192h28w28k192r3s1g192", "n64c384h14w14k384r3s1g384", "n64c960h7w7k960r3s1g960"}) {
-    if (!WantedKind("depthwise")) break;
-    WEFT_LET(const Layer layer, ParseLayer(name));
-    WEFT_TRY(MeasureDepthwise(bench, layer.problem));
+  if (WantedKind("depthwise")) {  // of MobileNet-V2
+    WEFT_TRY(AddLayers(bench,
+                       {"c192h28w28k192r3s1g192", "c384h14w14k384r3s1g384", "c960h7w7k960r3s1g960"},
+                       {64}, MeasureDepthwise));
   }
-  // Of ResNet-50, and fully connected ones of ResNet-50 and VGG-16.
-  for (const char* name :
-       {"n1c512h7w7k512r3s1", "n1c512h7w7k2048r1s1", "n1c2048h7w7k512r1s1", "n1c512h14w14k512r3s2",
-        "n1c2048h1w1k1024r1s1", "n1c4096h1w1k4096r1s1", "n1c512h7w7k4096r7s1p0"}) {
-    if (!WantedKind("filter")) break;
-    WEFT_LET(const Layer layer, ParseLayer(name));
-    WEFT_TRY(bench.Row(LayerName(layer.problem, true),
-                       [&](Json* row) { return MeasureInt4(bench, layer.problem, row); }));
+  if (WantedKind("filter")) {  // of ResNet-50, and fully connected ones of ResNet-50 and VGG-16
+    WEFT_TRY(AddLayers(
+        bench,
+        {"c512h7w7k512r3s1", "c512h7w7k2048r1s1", "c2048h7w7k512r1s1", "c512h14w14k512r3s2",
+         "c2048h1w1k1024r1s1", "c4096h1w1k4096r1s1", "c512h7w7k4096r7s1p0"},
+        {1}, MeasureInt4));
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

@@ -155,10 +155,11 @@ absl::Status MeasureAll(Bench& bench) {
     for (const Bottleneck& b : kBottlenecks) {
       const std::string name =
           absl::StrCat("n", images, "c", b.c, "h", b.hw, "w", b.hw, "r3s", b.stride, "k", b.k);
-      WEFT_TRY(bench.Row(name, [&](Json* row) { return Measure(bench, b, images, row); }));
+      bench.AddRow(name,
+                   [&bench, &b, images](Json* row) { return Measure(bench, b, images, row); });
     }
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/gemm_bench/peer.hpp"
 #include "perf/gemm_bench/policies.hpp"
-#include "perf/gemm_bench/products.hpp"
 #include "perf/gemm_bench/sizes.hpp"
 #include "perf/gemm_bench/tiles.hpp"
 #include "weft/gemm/dispatch.hpp"
@@ -30,8 +29,6 @@ ABSL_FLAG(
     double, near, 0,
     "measure only tiles that the model expects within this factor of the best of the product; "
     "0: all");
-ABSL_FLAG(bool, resume, false,
-          "keep what the file --json has of this commit and GPU, and measure the rest");
 ABSL_FLAG(std::string, sweep, "",
           "tuning table of gemm::Dispatch that the best tiles are added to, such as "
           "weft_tuning.txt");
@@ -52,13 +49,7 @@ constexpr double kBudgetMicroseconds = 15e6;  // of the samples of one product
 
 class Run {
  public:
-  explicit Run(Bench& bench)
-      : bench_(bench), gpu_(gemm::GpuFactsOf(bench.machine().limits(), arch::DeviceName())) {
-    const double near = absl::GetFlag(FLAGS_near);
-    bench.notes()["tiles"] =
-        near == 0 ? "all"
-                  : absl::StrCat("those that the model expects within ", near, " of its choice");
-  }
+  explicit Run(Bench& bench) : bench_(bench) {}
 
   absl::Status ReadTable() {
     const std::string path = absl::GetFlag(FLAGS_sweep);
@@ -76,45 +67,23 @@ class Run {
 
   // A line of gemms.def at a size, to be measured.
   template <class... Policies>
-  void Plan(gemm::Family<Policies...>, const std::string& family,
-            const gemm::GemmProblem& problem) {
-    const std::vector<Tile> tiles = TilesOf<Policies...>(problem, IsWanted);
-    if (tiles.empty() || !Bench::Named(tiles[0].row["layer"])) return;
-    Json row = tiles[0].row;
-    row["kernel"] = "none";
-    products_.Plan(family, std::move(row));
-  }
-  // What --json has of an earlier run.
-  absl::Status Resume() {
-    const absl::StatusOr<std::string> text = bench_.Earlier();
-    if (absl::IsNotFound(text.status())) return absl::OkStatus();
-    WEFT_TRY(text.status());
-    return products_.Resume(*text, bench_.Environment());
-  }
-  int open() const { return products_.open(); }
-
-  absl::Status WriteRows() const {
-    const std::vector<Json> rows = products_.Rows();
-    std::vector<double> over_best;  // what the model's choice costs
-    for (const Json& row : rows) {
-      if (row.contains("model_over_best")) over_best.push_back(row["model_over_best"]);
-    }
-    Json summary = Json::object();
-    if (!over_best.empty()) {
-      summary = {
-          {"model_over_best", Rounded(GeometricMean(over_best))},
-          {"model_over_best_most", Rounded(*std::max_element(over_best.begin(), over_best.end()))}};
-    }
-    return bench_.SetRows(rows, summary);
+  void Add(gemm::Family<Policies...>, const std::string& family, const gemm::GemmProblem& problem) {
+    if (TilesOf<Policies...>(problem, IsWanted).empty()) return;
+    const std::string layer = LayerName<std::tuple_element_t<0, std::tuple<Policies...>>>(problem);
+    bench_.Add(
+        {{"layer", layer}, {"family", family}},
+        [this, family, problem](const Measuring&) { return Measure<Policies...>(family, problem); },
+        {{"batch", problem.batch}, {"layout", "none"}, {"peer", "none"}});
   }
 
-  // Measures what was planned, unless an earlier run did or there is no time.
+ private:
+  const Stopwatch& watch() const { return bench_.watch(); }
+
+  // A row for each tile that takes the product.
   template <class... Policies>
-  absl::Status Measure(gemm::Family<Policies...>, const std::string& family,
-                       const gemm::GemmProblem& problem) {
+  absl::StatusOr<std::vector<Json>> Measure(const std::string& family,
+                                            const gemm::GemmProblem& problem) {
     using P = std::tuple_element_t<0, std::tuple<Policies...>>;
-    const std::string layer = LayerName<P>(problem);
-    if (!products_.IsOpen(family, layer) || !bench_.Wanted(layer)) return absl::OkStatus();
     std::vector<Tile> tiles = TilesOf<Policies...>(problem, IsWanted);
     const absl::Status status =
         MeasureTiles<gemm::Dispatch<gemm::Family<Policies...>>, P>(problem, &tiles);
@@ -127,21 +96,17 @@ class Run {
       row["status"] = !s.ok()                  ? absl::StrCat("failed: ", s.ToString())
                       : row["mismatches"] != 0 ? "mismatch"
                                                : "ok";
-      PrintTile<P>(problem, row);
       rows.push_back(row);
     }
-    products_.Put(family, layer, std::move(rows));
-    return WriteRows();
+    return rows;
   }
-
- private:
-  const Stopwatch& watch() const { return bench_.watch(); }
 
   template <class Op, class P>
   absl::Status MeasureTiles(const gemm::GemmProblem& problem, std::vector<Tile>* tiles) {
     using Element = typename P::Element;
     using Sum = typename P::Epilogue::Output;
-    const absl::StatusOr<Op> model = Op::Create(problem, gpu_);
+    const gemm::GpuFacts gpu = gemm::GpuFactsOf(bench_.machine().limits(), arch::DeviceName());
+    const absl::StatusOr<Op> model = Op::Create(problem, gpu);
     if (!model.ok()) {  // no tile of the family takes it
       for (Tile& tile : *tiles) tile.fits = false;
       return absl::OkStatus();
@@ -220,6 +185,7 @@ class Run {
       const double us = race.us(tile.what());
       row["floor_us"] = Rounded(bench_.CopyMicroseconds(static_cast<double>(bytes)));
       row["ours_us"] = Rounded(us);
+      row["ours_tops"] = Rounded(OperationsOf<P>(problem) * 1e-6 / us, 1);
       row["ours_p10"] = Rounded(race.us(tile.what(), 0.1));
       row["ours_p90"] = Rounded(race.us(tile.what(), 0.9));
       for (const std::string other : {"peer", "full"}) {
@@ -231,12 +197,12 @@ class Run {
       if (row["mismatches"] != 0) continue;
       if (best == nullptr || row["ours_us"] < best->row["ours_us"]) best = &tile;
     }
-    return best == nullptr ? absl::OkStatus() : Choose(*model, problem, best, tiles);
+    return best == nullptr ? absl::OkStatus() : Choose(*model, gpu, best, tiles);
   }
 
   // Marks the best tile and the model's, and puts the best into the tuning table.
   template <class Op>
-  absl::Status Choose(const Op& model, const gemm::GemmProblem& problem, Tile* best,
+  absl::Status Choose(const Op& model, const gemm::GpuFacts& gpu, Tile* best,
                       std::vector<Tile>* tiles) {
     const double least = best->row["ours_us"];
     for (Tile& tile : *tiles) {
@@ -247,41 +213,40 @@ class Run {
       if (tile.index != model.index()) continue;
       best->row["model_over_best"] = Rounded(tile.row["ours_us"].get<double>() / least);
     }
-    return table_.Put(
-        {gpu_.name, gpu_.limits.sm_count, Op::FamilyName(), problem, best->row["kernel"], least});
+    return table_.Put({gpu.name, gpu.limits.sm_count, Op::FamilyName(), model.problem(),
+                       best->row["kernel"], least});
   }
 
   Bench& bench_;
-  gemm::GpuFacts gpu_;
   gemm::TuningTable table_;
-  Products products_;
 };
 
+// What the model's choices cost.
+Json Summary(const std::vector<Json>& rows) {
+  std::vector<double> over_best;
+  for (const Json& row : rows) {
+    if (row.contains("model_over_best")) over_best.push_back(row["model_over_best"]);
+  }
+  if (over_best.empty()) return Json::object();
+  return {{"model_over_best", Rounded(GeometricMean(over_best))},
+          {"model_over_best_most", Rounded(*std::max_element(over_best.begin(), over_best.end()))}};
+}
+
 absl::Status MeasureAll(Bench& bench) {
+  const double near = absl::GetFlag(FLAGS_near);
+  bench.notes()["tiles"] =
+      near == 0 ? "all"
+                : absl::StrCat("those that the model expects within ", near, " of its choice");
+  bench.SetSummary(Summary);
   Run run(bench);
   WEFT_TRY(run.ReadTable());
-  std::vector<gemm::GemmProblem> problems;
   for (const std::string& size : absl::GetFlag(FLAGS_sizes)) {
     WEFT_LET(const gemm::GemmProblem problem, ParseSize(size));
-    problems.push_back(problem);
+    ForEachGemmFamily([&](auto family, const char* name) { run.Add(family, name, problem); });
   }
-  for (const gemm::GemmProblem& problem : problems) {
-    ForEachGemmFamily([&](auto family, const char* name) { run.Plan(family, name, problem); });
-  }
-  if (absl::GetFlag(FLAGS_resume)) {
-    if (absl::Status s = run.Resume(); !s.ok()) {
-      std::printf("measuring all: %s\n", std::string(s.message()).c_str());
-    }
-  }
-  std::printf("%d products to measure\n", run.open());
-  absl::Status status;
-  for (const gemm::GemmProblem& problem : problems) {
-    ForEachGemmFamily(
-        [&](auto family, const char* name) { status.Update(run.Measure(family, name, problem)); });
-  }
-  WEFT_TRY(status);
-  WEFT_TRY(run.WriteTable());
-  return run.WriteRows();
+  std::printf("%d products\n", bench.results().count());
+  WEFT_TRY(bench.Run());
+  return run.WriteTable();
 }
 
 }  // namespace
@@ -296,6 +261,7 @@ int main(int argc, char** argv) {
        "TF32 for tf32 only, with fast sums for 8-bit floats (full: without); floor_us is from "
        "bytes alone; where cuBLASLt has no such product it multiplies the same numbers: of "
        "f16_x_s4_over_f16 and its like two matrices of f16, of u8 (below 128) s8, of e5m2 e4m3, of "
-       "8-bit floats in other orders a row-major A and a column-major B"},
+       "8-bit floats in other orders a row-major A and a column-major B",
+       weft::perf::TileLine},
       weft::perf::MeasureAll);
 }

@@ -181,14 +181,14 @@ absl::Status Measure(Bench& bench, const List& list, Json* row) {
 
 absl::Status MeasureAll(Bench& bench) {
   for (const List& list : Lists()) {
-    WEFT_TRY(bench.Row(absl::StrCat("s8, ", list.name), [&](Json* row) {
+    bench.AddRow(absl::StrCat("s8, ", list.name), [&bench, list](Json* row) {
       return Measure<std::int8_t, std::int32_t, S8Lists>(bench, list, row);
-    }));
-    WEFT_TRY(bench.Row(absl::StrCat("f16, ", list.name), [&](Json* row) {
+    });
+    bench.AddRow(absl::StrCat("f16, ", list.name), [&bench, list](Json* row) {
       return Measure<Half, float, HalfLists>(bench, list, row);
-    }));
+    });
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

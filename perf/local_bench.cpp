@@ -16,8 +16,8 @@ namespace {
 
 // A row for every tile of a family over filters of one format.
 template <class Filter, class Family>
-absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
-  const conv::Problem& p = layer.problem;
+absl::StatusOr<std::vector<Json>> MeasureTiles(const Bench& bench, const conv::Problem& p,
+                                               const Json& identity) {
   constexpr int kBits = kIsInt4<Filter> ? 4 : 8;
   std::vector<std::int8_t> values = RandomInt8s(p.p() * p.q() * KCRS::Size(p.filter()), 2);
   for (std::int8_t& v : values) v = static_cast<std::int8_t>(v >> (8 - kBits));
@@ -37,7 +37,7 @@ absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
   const std::int64_t writes = NCxHWx<32>::Size(p.dst());
   const auto bytes = static_cast<double>(reads + writes);
   const auto measure = [&](const Way& way, Json* row) -> absl::Status {
-    row->update({{"kernel", way.name}, {"filter_bits", kBits}});
+    (*row)["kernel"] = way.name;
     // The weights alone are larger than the L2, so that one set of buffers is enough.
     Race race(bench.watch(), 1);
     WEFT_TRY(race.AddFastest("ours", {way}));
@@ -55,16 +55,24 @@ absl::Status MeasureTiles(Bench& bench, const Layer& layer) {
                  {"mismatches", 0}});
     return bench.ReadClock(race.contestant("ours"), row);
   };
-  absl::Status status;
+  std::vector<Json> rows;
   ForEachPolicy(Family(), [&]<class P>(int) {
-    if (P::config.threadblock.m != p.n || !status.ok()) return;
-    status = bench.Row(LayerName(p, true), [&](Json* row) -> absl::Status {
+    if (P::config.threadblock.m != p.n) return;
+    rows.push_back(Bench::RowOf(identity, [&](Json* row) -> absl::Status {
       const auto ways = WaysOf<conv::Convolution, gemm::Family<P>>(d, filters, bench.stream());
       if (ways.empty()) return absl::UnimplementedError("the tile does not take the layer");
       return measure(ways[0], row);
-    });
+    }));
   });
-  return status;
+  return rows;
+}
+
+template <class Filter, class Family>
+void Add(Bench& bench, const conv::Problem& p) {
+  const Json identity = {{"layer", LayerName(p, true)}, {"filter_bits", kIsInt4<Filter> ? 4 : 8}};
+  bench.Add(identity, [&bench, p, identity](const Measuring&) {
+    return MeasureTiles<Filter, Family>(bench, p, identity);
+  });
 }
 
 absl::Status MeasureAll(Bench& bench) {
@@ -74,11 +82,11 @@ absl::Status MeasureAll(Bench& bench) {
           "c128h56w56k128r3s2", "c256h56w56k128r1s1", "c512h28w28k256r1s1"}) {
       WEFT_LET(Layer layer, ParseLayer(name));
       layer.problem.n = images;
-      WEFT_TRY((MeasureTiles<local::Int8, local::Int8Tiles>(bench, layer)));
-      WEFT_TRY((MeasureTiles<local::Int4, local::Int4Tiles>(bench, layer)));
+      Add<local::Int8, local::Int8Tiles>(bench, layer.problem);
+      Add<local::Int4, local::Int4Tiles>(bench, layer.problem);
     }
   }
-  return absl::OkStatus();
+  return bench.Run();
 }
 
 }  // namespace

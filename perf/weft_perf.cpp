@@ -1,15 +1,13 @@
 // weft_perf: our int8 convolutions in every layout against cuDNN and cuBLASLt, side by side in one
 // run. perf/README.md says how to run and read it.
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "perf/bench/bench.hpp"
 #include "perf/peers/peer.hpp"
 #include "perf/support/status.hpp"
 #include "perf/weft_perf/run.hpp"
@@ -33,13 +31,7 @@ ABSL_FLAG(bool, once, false,
           "run each tile once in this process and compare; no ceilings, no timing (for profilers "
           "and checkers)");
 ABSL_FLAG(int, threads, 1, "threads with which peers compile; 1 again after a crash");
-ABSL_FLAG(double, stop_after_s, 500, "start no further row after so many seconds");
-ABSL_FLAG(std::string, json, "", "folder for <list>-n<batch>.json or <network>-network.json");
-ABSL_FLAG(bool, resume, false,
-          "keep the rows that the files of --json have, if these are of the same --commit and were "
-          "measured with the same flags; measure what is missing or failed");
 ABSL_FLAG(std::string, name, "", "name of the result files, instead of the list's");
-ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON files");
 ABSL_FLAG(std::string, cache, "",
           "file of the peers' choices: read if there, rewritten at the end");
 ABSL_FLAG(
@@ -98,32 +90,27 @@ absl::StatusOr<Options> MakeOptions() {
   }
   o.only_tile = absl::GetFlag(FLAGS_tile);
   o.family = absl::GetFlag(FLAGS_family);
-  o.resume = absl::GetFlag(FLAGS_resume);
   o.rounds = absl::GetFlag(FLAGS_repetitions);
   o.threads = absl::GetFlag(FLAGS_threads);
-  o.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);
   o.cache = absl::GetFlag(FLAGS_cache);
   o.sweep = absl::GetFlag(FLAGS_sweep);
-  o.json = absl::GetFlag(FLAGS_json);
-  o.commit = absl::GetFlag(FLAGS_commit);
   return o;
 }
 
-int Main() {
-  const absl::StatusOr<Options> options = MakeOptions();
-  const absl::StatusOr<bool> fine = !options.ok() ? absl::StatusOr<bool>(options.status())
-                                    : options->network.empty() ? RunLayers(*options)
-                                                               : RunNetwork(*options);
-  if (fine.ok()) return *fine ? 0 : 1;
-  std::fprintf(stderr, "weft_perf: %s\n", std::string(fine.status().message()).c_str());
-  return absl::IsUnavailable(fine.status()) ? 3 : 2;
+absl::Status MeasureAll(Bench& bench) {
+  WEFT_LET(const Options options, MakeOptions());
+  return options.network.empty() ? RunLayers(options, bench) : RunNetwork(options, bench);
 }
 
 }  // namespace
 }  // namespace weft::perf
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("int8 convolutions against cuDNN and cuBLASLt (perf/README.md)");
-  absl::ParseCommandLine(argc, argv);
-  return weft::perf::Main();
+  return weft::perf::BenchMain(
+      argc, argv,
+      {"weft_perf", "int8 convolutions against cuDNN and cuBLASLt",
+       "random data; buffers rotated past the L2; CUDA graphs; ours and the peers interleaved; "
+       "medians; noise: how far the median of every other sample is from that of the rest",
+       weft::perf::RowLine},
+      weft::perf::MeasureAll);
 }

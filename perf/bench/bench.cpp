@@ -10,10 +10,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-ABSL_FLAG(std::string, json, "", "file to write");
+ABSL_FLAG(std::string, json, "", "file to write; of weft_perf a folder, for <list>-n<batch>.json");
 ABSL_FLAG(std::string, layers, "", "only layers with this in their name");
-ABSL_FLAG(std::string, commit, "unknown", "commit to note in the JSON file");
+ABSL_FLAG(std::string, commit, "unknown", "commit to note in the result files");
 ABSL_FLAG(double, stop_after_s, 1e9, "start no further row after so many seconds");
+ABSL_FLAG(bool, resume, false,
+          "keep the rows that the files of --json have, if these are of the same --commit and were "
+          "measured with the same flags; measure what is missing or failed");
 
 namespace weft::perf {
 namespace {
@@ -107,26 +110,24 @@ void Race::Describe(const std::string& what, Json* row, bool quantiles) const {
   (*row)[what + "_p90_us"] = Rounded(us(what, 0.9));
 }
 
-bool Bench::Named(const std::string& layer) {
-  return absl::StrContains(layer, absl::GetFlag(FLAGS_layers));
+int Bench::Add(const Json& identity, Measure measure, const Json& empty) {
+  jobs_.push_back({std::move(measure), empty});
+  const int job = results_.Add(identity);
+  if (!absl::StrContains(identity.value("layer", ""), absl::GetFlag(FLAGS_layers))) {
+    results_.Put(job, Json::array());  // has no rows
+  }
+  return job;
 }
 
-bool Bench::Wanted(const std::string& layer) {
-  if (!Named(layer)) return false;
-  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
-  const bool in_time = since.count() <= absl::GetFlag(FLAGS_stop_after_s);
-  if (!in_time) ++not_run_;
-  return in_time;
+void Bench::AddRow(const std::string& layer, MeasureRow measure) {
+  const Json identity = {{"layer", layer}};
+  Add(identity, [identity, measure = std::move(measure)](const Measuring&) {
+    return std::vector<Json>{RowOf(identity, measure)};
+  });
 }
 
-absl::Status Bench::Row(const std::string& layer,
-                        const std::function<absl::Status(Json* row)>& measure) {
-  return Wanted(layer) ? AddRow(layer, measure) : absl::OkStatus();
-}
-
-absl::Status Bench::AddRow(const std::string& layer,
-                           const std::function<absl::Status(Json* row)>& measure) {
-  Json row = {{"layer", layer}};
+Json Bench::RowOf(const Json& identity, const MeasureRow& measure) {
+  Json row = identity;
   const absl::Status status = measure(&row);
   if (!status.ok()) {
     row["status"] = absl::StrCat("failed: ", std::string(status.message()));
@@ -135,62 +136,132 @@ absl::Status Bench::AddRow(const std::string& layer,
   } else {
     row["status"] = row.value("mismatches", 0) == 0 ? "ok" : "mismatch";
   }
-  failed_ = failed_ || row["status"] != "ok";
-  std::puts(Line(row).c_str());
-  std::fflush(stdout);
-  rows_.push_back(std::move(row));
-  return Write();
+  return row;
 }
 
-absl::StatusOr<std::string> Bench::Earlier() const {
-  return ReadFile(absl::GetFlag(FLAGS_json));
+// The machine's fields, and then what the program says.
+Json Bench::EnvironmentOf(const ResultFile& file) const {
+  Json all = environment_;
+  all.update({{"program", program_.name},
+              {"commit", absl::GetFlag(FLAGS_commit)},
+              {"date", Today()},
+              {"method", program_.method}});
+  all.update(notes_);
+  all.update(file.environment);
+  all["not_run"] = results_.NotRun(file);
+  return all;
 }
 
-Json Bench::Environment() const {
-  Json environment = machine_.environment();
-  environment["program"] = program_.name;
-  environment["commit"] = absl::GetFlag(FLAGS_commit);
-  environment["date"] = Today();
-  environment.update(notes_);
-  environment["method"] = program_.method;
-  if (not_run_ > 0) environment["not_run"] = not_run_;  // no time was left for so many
-  return environment;
+// What the files have of an earlier run, and what they say of the machine, which later rows share.
+void Bench::Keep() {
+  for (const ResultFile& file : results_.files()) {
+    const absl::StatusOr<std::string> text =
+        file.path.empty() ? absl::NotFoundError("") : ReadFile(file.path);
+    if (absl::IsNotFound(text.status())) continue;
+    const absl::Status kept =
+        text.ok() ? results_.Keep(file, *text, EnvironmentOf(file)) : text.status();
+    if (!kept.ok()) {
+      std::printf("%s: measuring all: %s\n", file.name.c_str(),
+                  std::string(kept.message()).c_str());
+    } else if (environment_.empty()) {
+      environment_ = Json::parse(*text)["environment"];
+    }
+  }
 }
 
-absl::Status Bench::SetRows(const std::vector<Json>& rows, const Json& summary) {
-  rows_ = rows;
-  summary_ = summary;
-  failed_ =
-      std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["status"] != "ok"; });
-  return Write();
+void Bench::WriteFiles() {
+  if (!environment_.contains("device")) return;  // no row was measured
+  for (const ResultFile& file : results_.files()) {
+    const std::vector<Json> rows = results_.RowsOf(file);
+    if (file.path.empty() || rows.empty()) continue;
+    const Json summary = file.summary == nullptr ? Json::object() : file.summary(rows);
+    const absl::Status status =
+        WriteFile(file.path, ResultText(EnvironmentOf(file), summary, rows));
+    if (!status.ok()) {
+      std::fprintf(stderr, "%s: %s\n", program_.name, std::string(status.message()).c_str());
+    }
+    written_ = written_ && status.ok();
+  }
 }
 
-absl::Status Bench::Write() const {
-  const std::string path = absl::GetFlag(FLAGS_json);
-  return path.empty() ? absl::OkStatus()
-                      : WriteFile(path, ResultText(Environment(), summary_, rows_));
+void Bench::AddFile(ResultFile file) {
+  const std::string folder = absl::GetFlag(FLAGS_json);
+  if (!folder.empty()) file.path = absl::StrCat(folder, "/", file.name, ".json");
+  results_.AddFile(std::move(file));
 }
 
-int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*measure)(Bench&)) {
+absl::Status Bench::Run(bool ceilings) {
+  if (results_.files().empty()) {
+    ResultFile all;
+    all.name = program_.name;
+    all.path = absl::GetFlag(FLAGS_json);
+    all.summary = summary_;
+    for (int job = 0; job < results_.count(); ++job) all.jobs.emplace_back(job, Json::object());
+    results_.AddFile(std::move(all));
+  }
+  if (absl::GetFlag(FLAGS_resume)) Keep();
+  how_.count = results_.count();
+  how_.kept = results_.rows();
+  how_.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);
+  how_.start = [&] {
+    machine_ = new Machine;  // Never destroyed: cuDNN may crash when it is closed.
+    return machine_->Init(environment_, ceilings);
+  };
+  how_.measure = [&](int job, const std::set<std::string>& skip, const RowRun::About& about,
+                     const RowRun::Send& send, bool* alive) -> Json {
+    const auto rows = jobs_[job].measure({skip, about, send});
+    *alive = CudaStatus(cudaDeviceSynchronize(), "after a row").ok();
+    send({{"environment", machine_->environment()}});
+    return rows.ok() ? Json(*rows) : how_.failed(job, std::string(rows.status().message()));
+  };
+  how_.receive = [&, receive = how_.receive](const Json& line) {
+    if (line.contains("environment")) environment_ = line["environment"];
+    receive(line);
+  };
+  how_.done = [&](int job, const Json& rows) {
+    results_.Put(job, rows);
+    for (const Json& row : rows) {
+      std::puts(program_.line == nullptr ? Line(row).c_str() : program_.line(row).c_str());
+    }
+    std::fflush(stdout);
+    WriteFiles();
+  };
+  how_.failed = [&](int job, const std::string& why) {
+    Json row = results_.identity(job);
+    row.update(jobs_[job].empty);
+    row.update({{"kernel", "none"}, {"mismatches", 0}, {"status", absl::StrCat("failed: ", why)}});
+    return Json::array({row});
+  };
+  WEFT_TRY(how_.Run().status());
+  WriteFiles();
+  Print();
+  return absl::OkStatus();
+}
+
+// What the rows come to, and what they were measured on.
+void Bench::Print() const {
+  for (const ResultFile& file : results_.files()) {
+    const std::vector<Json> rows = results_.RowsOf(file);
+    const Json summary = file.summary == nullptr ? Json::object() : file.summary(rows);
+    std::printf("%s: %zu rows, %d not run; %s\n", file.name.c_str(), rows.size(),
+                results_.NotRun(file), Line(summary).c_str());
+  }
+  std::printf("%s\n", Line(environment_).c_str());
+}
+
+int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*plan)(Bench&)) {
   absl::SetProgramUsageMessage(absl::StrCat(program.usage, " (perf/README.md)"));
-  absl::FlagsUsageConfig help;  // --help shows the flags above, not those of main()'s file
+  absl::FlagsUsageConfig help;  // --help shows the programs' own flags, not Abseil's
   help.contains_help_flags = [](absl::string_view file) {
-    return absl::StrContains(file, "_bench.cpp") || absl::StrContains(file, "bench/bench.cpp");
+    return absl::StrContains(file, "perf/");
   };
   absl::SetFlagsUsageConfig(help);
   absl::ParseCommandLine(argc, argv);
   Bench bench(program);
-  absl::Status status = bench.Init();
-  if (status.ok()) status = measure(bench);
-  if (status.ok() && bench.not_run() > 0) {
-    status = bench.Write();  // that some are missing
-    std::printf("not run, no time was left: %d\n", bench.not_run());
-  }
-  if (status.ok() && (bench.failed() || bench.not_run() > 0))
-    status = absl::DataLossError("a row failed or was not run");
-  if (status.ok()) return 0;
+  const absl::Status status = plan(bench);
+  if (status.ok()) return bench.fine() ? 0 : 1;
   std::fprintf(stderr, "%s: %s\n", program.name, std::string(status.message()).c_str());
-  return 1;
+  return absl::IsUnavailable(status) ? 3 : 2;
 }
 
 }  // namespace weft::perf

@@ -1,18 +1,21 @@
-// The driver of the programs that measure an operator (deconv_bench, fused_bench, ...): flags, rows that may fail, the
-// result file, the fastest of several ways to compute the same, and timing different ones side by side.
+// The driver of the programs that measure: flags, jobs that may fail, result files that a later run goes on from, the fastest
+// of several ways to compute the same, and timing different ones side by side.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "perf/peers/machine.hpp"
 #include "perf/support/json.hpp"
+#include "perf/support/results.hpp"
+#include "perf/support/rows.hpp"
 #include "perf/support/status.hpp"
 #include "perf/support/stopwatch.hpp"
 
@@ -76,70 +79,92 @@ class Race {
   std::deque<Entry> entries_;  // whose addresses last
 };
 
-// What a program is called, what it is for, and how it measures: a sentence for its result file.
+// What a program is called, what it is for, how it measures (a sentence for its result files), and a row's line on the
+// screen.
 struct BenchProgram {
   const char* name;
   const char* usage;
   const char* method;
+  std::string (*line)(const Json& row) = nullptr;  // null: the row as JSON
 };
 
+// What a job does without, and whom it tells what: as RowRun's `measure`.
+struct Measuring {
+  const std::set<std::string>& skip;
+  const RowRun::About& about;
+  const RowRun::Send& send;
+};
+
+// A run: the jobs that a program adds, measured one after the other; the files are written after each.
 class Bench {
  public:
+  using Measure = std::function<absl::StatusOr<std::vector<Json>>(const Measuring&)>;
+  using MeasureRow = std::function<absl::Status(Json* row)>;
+
   explicit Bench(const BenchProgram& program) : program_(program) {}
 
-  // Measures the GPU's ceilings. Unavailable without a GPU.
-  absl::Status Init() { return machine_.Init(Json::object(), true); }
+  // Adds a job that makes several rows, each of which has the fields of `identity`, which are no other job's. If it fails,
+  // it has one row, with the fields of `empty`, which says so; if --layers leaves out its "layer", it has none. Returns its
+  // number in results().
+  int Add(const Json& identity, Measure measure, const Json& empty = Json::object());
+  // Adds one of one row. A failure, or "mismatches" that are not 0, is noted in its "status".
+  void AddRow(const std::string& layer, MeasureRow measure);
+  static Json RowOf(const Json& identity, const MeasureRow& measure);
 
-  const Machine& machine() const { return machine_; }
-  const Stopwatch& watch() const { return machine_.watch(); }
-  cudaStream_t stream() const { return machine_.stream(); }
+  // A file of the folder that --json names. Without any, all rows are in the file of that name.
+  void AddFile(ResultFile file);
+  // Of the file of all rows, where no file was added.
+  void SetSummary(Json (*summary)(const std::vector<Json>& rows)) { summary_ = summary; }
+  // Of the environment of every file, besides what all have.
+  Json& notes() { return notes_; }
+
+  // How jobs are run, before Run: in this process unless it is said otherwise. `receive` gets what jobs send.
+  RowRun& how() { return how_; }
+
+  // Measures what no earlier run left in the files, if --resume asks for it, and the GPU's ceilings if they are wanted.
+  // Unavailable without a GPU.
+  absl::Status Run(bool ceilings = true);
+  const Results& results() const { return results_; }
+  // What is known of the machine: of the last job that was measured.
+  const Json& environment() const { return environment_; }
+  // Whether all was measured and is right, and the files are written.
+  bool fine() const { return written_ && results_.Fine(); }
+
+  // While a job is measured.
+  Machine& machine() const { return *machine_; }
+  const Stopwatch& watch() const { return machine_->watch(); }
+  cudaStream_t stream() const { return machine_->stream(); }
   // Microseconds for so many bytes at the rate of a large copy.
   double CopyMicroseconds(double bytes) const {
-    return bytes / machine_.ceilings(true).bytes_per_us;
+    return bytes / machine_->ceilings(true).bytes_per_us;
   }
-
-  // Whether --layers leaves it in.
-  static bool Named(const std::string& layer);
-  // Whether it does and there is time; if only time is wanting, that is noted.
-  bool Wanted(const std::string& layer);
-
-  // Fills a row {"layer": layer, ...} by `measure`, prints it and writes the file, as the next row
-  // may end the program; does nothing for layers that are not wanted. A failure, or a row whose
-  // "mismatches" are not 0, is noted in its "status" and does not stop the program.
-  absl::Status Row(const std::string& layer, const std::function<absl::Status(Json* row)>& measure);
-  // The same of a layer that is wanted.
-  absl::Status AddRow(const std::string& layer,
-                      const std::function<absl::Status(Json* row)>& measure);
-
   // Clock and throttling while `contestant` runs, into the row and the environment.
-  absl::Status ReadClock(const Contestant& contestant, Json* row) {
-    return machine_.ReadClock(contestant, row);
+  absl::Status ReadClock(const Contestant& contestant, Json* row) const {
+    return machine_->ReadClock(contestant, row);
   }
-
-  // Of the file's environment, besides what all have.
-  Json& notes() { return notes_; }
-  // What an earlier run wrote to --json. NotFound if there is nothing.
-  absl::StatusOr<std::string> Earlier() const;
-  Json Environment() const;
-  // Writes these rows in the place of all.
-  absl::Status SetRows(const std::vector<Json>& rows, const Json& summary);
-
-  // The file as it stands, if --json asks for one.
-  absl::Status Write() const;
-  bool failed() const { return failed_; }
-  int not_run() const { return not_run_; }  // for want of time
 
  private:
+  Json EnvironmentOf(const ResultFile& file) const;
+  void Keep();
+  void WriteFiles();
+  void Print() const;
+
   BenchProgram program_;
-  Machine machine_;
-  Json rows_ = Json::array(), notes_ = Json::object(), summary_ = Json::object();
-  bool failed_ = false;
-  int not_run_ = 0;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  struct Job {
+    Measure measure;
+    Json empty;
+  };
+  std::vector<Job> jobs_;
+  Results results_;
+  Json (*summary_)(const std::vector<Json>& rows) = nullptr;
+  RowRun how_;
+  Json notes_ = Json::object(), environment_ = Json::object();
+  Machine* machine_ = nullptr;  // of the process that measures
+  bool written_ = true;
 };
 
-// main() of such a program: --json=FILE, --layers=PART, --commit=HASH, --stop_after_s=SECONDS. Returns 0 if
-// `measure` and all rows succeeded and none was left out for want of time, else 1.
-int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*measure)(Bench&));
+// main() of such a program: the flags that all have (perf/README.md). `plan` adds jobs and runs them. Returns 0 if the bench is
+// fine, 1 if not, 2 if `plan` fails, as for a wrong flag, 3 without a GPU.
+int BenchMain(int argc, char** argv, const BenchProgram& program, absl::Status (*plan)(Bench&));
 
 }  // namespace weft::perf

@@ -1,12 +1,12 @@
 // The tiles of a family of products, and their rows.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/gemm_bench/sizes.hpp"
 #include "perf/support/json.hpp"
@@ -65,19 +65,19 @@ void LeaveOut(const Op& model, double near, std::vector<Tile>* tiles) {
 }
 
 template <class P>
-void PrintTile(const gemm::GemmProblem& problem, const Json& row) {
-  const double us = row.value("ours_us", 0.0);
-  const double operations = (kIsComplex<typename P::Element> ? 8.0 : 2.0) * problem.m * problem.n *
-                            problem.k * problem.batch;
-  std::printf(
-      "%-4s %-15s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f; "
-      "%s%s%s\n",
-      TypeName<P>().c_str(), SizeName(problem).c_str(), row["kernel"].get<std::string>().c_str(),
-      row["layout"].get<std::string>().c_str(), us, us > 0 ? 1e-6 * operations / us : 0.0,
-      row.value("peer_us", 0.0), row.value("ratio", 0.0), row["status"].get<std::string>().c_str(),
-      row.value("best", false) ? "; best" : "",
-      row.value("model", false) ? "; the model's choice" : "");
-  std::fflush(stdout);
+double OperationsOf(const gemm::GemmProblem& p) {
+  return (kIsComplex<typename P::Element> ? 8.0 : 2.0) * p.m * p.n * p.k * p.batch;
+}
+
+// A row's line on the screen.
+inline std::string TileLine(const Json& row) {
+  const auto number = [&](const char* name) { return row.value(name, 0.0); };
+  const auto text = [&](const char* name) { return row.value(name, ""); };
+  return absl::StrFormat("%-26s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f; %s%s%s",
+                         text("layer"), text("kernel"), text("layout"), number("ours_us"),
+                         number("ours_tops"), number("peer_us"), number("ratio"), text("status"),
+                         row.value("best", false) ? "; best" : "",
+                         row.value("model", false) ? "; the model's choice" : "");
 }
 
 }  // namespace weft::perf

@@ -20,23 +20,6 @@ std::string ResultText(const Json& environment, const Json& summary, const Json&
   return text + "\n]}\n";
 }
 
-absl::StatusOr<std::vector<Json>> RowsToKeep(const std::string& text, const Json& environment,
-                                             const std::vector<std::string>& fields) {
-  const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!file.is_object() || !file.contains("environment") || !file.contains("rows")) {
-    return absl::InvalidArgumentError("the file to resume is no result file");
-  }
-  for (const std::string& field : fields) {
-    const std::string then = file["environment"].value(field, ""),
-                      now = environment.value(field, "");
-    if (then != now) {
-      return absl::InvalidArgumentError(absl::StrCat("the file to resume is of ", field, " '", then,
-                                                     "', this run of '", now, "'"));
-    }
-  }
-  return std::vector<Json>(file["rows"].begin(), file["rows"].end());
-}
-
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {

@@ -32,12 +32,6 @@ inline std::string Line(const Json& json) {
 // A result file: {"environment": ..., "summary": ..., "rows": [...]}, one line a row.
 std::string ResultText(const Json& environment, const Json& summary, const Json& rows);
 
-// The rows of a result file that a later run of the same kind need not measure again. InvalidArgument
-// if it is no result file, or if one of `fields` of its environment is not what `environment` says:
-// the rows of one file are of one commit and one way of measuring.
-absl::StatusOr<std::vector<Json>> RowsToKeep(const std::string& text, const Json& environment,
-                                             const std::vector<std::string>& fields);
-
 // The whole file. NotFound if there is none, InvalidArgument if it is no file that can be read.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 // PermissionDenied names the path.

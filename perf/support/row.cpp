@@ -162,16 +162,16 @@ Json Summarized(const std::vector<Json>& rows) {
 }
 
 std::string TableHeader() {
-  return absl::StrFormat("%-22s %4s %9s %9s %6s %9s %9s %6s %8s %6s %6s %5s %4s  %s\n", "layer",
-                         "N", "ours", "peer", "ratio", "ours+ref", "peer+ref", "ratio", "floor",
-                         "TOPS", "noise", "clock", "bad", "kernel; peer; status");
+  return absl::StrFormat("%-22s %4s %9s %9s %6s %9s %9s %6s %8s %6s %6s %5s %4s  %s", "layer", "N",
+                         "ours", "peer", "ratio", "ours+ref", "peer+ref", "ratio", "floor", "TOPS",
+                         "noise", "clock", "bad", "kernel; peer; status");
 }
 
 std::string TableLine(const Json& row) {
   const auto number = [&](const char* name) { return row.value(name, 0.0); };
   const auto text = [&](const char* name) { return row[name].get<std::string>(); };
   return absl::StrFormat(
-      "%-22s %4d %9.2f %9.2f %6.2f %9.2f %9.2f %6.2f %8.2f %6.0f %5.1f%% %5.0f %4d  %s; %s; %s\n",
+      "%-22s %4d %9.2f %9.2f %6.2f %9.2f %9.2f %6.2f %8.2f %6.0f %5.1f%% %5.0f %4d  %s; %s; %s",
       text("layer"), row["batch"].get<int>(), number("ours_us"), number("peer_us"), number("ratio"),
       number("ours_with_reformat_us"), number("peer_with_reformat_us"),
       number("ratio_with_reformat"), number("floor_us"), number("tops"), 100 * number("noise"),

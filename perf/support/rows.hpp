@@ -40,7 +40,7 @@ class RowRun {
   std::function<void(const Json& line)> receive = [](const Json&) {};
   std::function<void(int row, const Json& result)> done = [](int, const Json&) {};
   // Whether a row can do without the step that crashed.
-  std::function<bool(const std::string& step)> may_skip;
+  std::function<bool(const std::string& step)> may_skip = [](const std::string&) { return false; };
   // The result of a row that was given up.
   std::function<Json(int row, const std::string& why)> failed;
 

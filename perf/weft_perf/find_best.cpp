@@ -85,13 +85,15 @@ absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& sear
   return c->best < 0 ? absl::UnimplementedError(why) : absl::OkStatus();
 }
 
-PeerOptions OptionsFor(const std::string& name, const std::set<std::string>& skip,
-                       const std::string& chosen, int threads, const RowRun::About& about) {
+PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
+                       const std::string& chosen, int threads) {
   PeerOptions options;
   const std::string prefix = name + "/";
-  options.build_threads = skip.empty() ? threads : 1;
-  options.about_to = [about, prefix](const std::string& what) { about(prefix + what); };
-  for (const std::string& each : skip) {
+  options.build_threads = measuring.skip.empty() ? threads : 1;
+  options.about_to = [about = measuring.about, prefix](const std::string& what) {
+    about(prefix + what);
+  };
+  for (const std::string& each : measuring.skip) {
     if (absl::StartsWith(each, prefix)) options.skip.insert(each.substr(prefix.size()));
   }
   options.only = chosen;

@@ -5,11 +5,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "perf/bench/bench.hpp"
 #include "perf/peers/peer.hpp"
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/row.hpp"
-#include "perf/support/rows.hpp"
-#include "perf/support/stopwatch.hpp"
 #include "perf/weft_perf/our_tiles.hpp"
 
 namespace weft::perf {
@@ -34,9 +33,9 @@ struct Search {
 absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c);
 
 // What a peer called `name` is to do in a row, where steps are called "<name>/<step>": all but
-// `skip`, and if an earlier run chose a variant, that one only.
-PeerOptions OptionsFor(const std::string& name, const std::set<std::string>& skip,
-                       const std::string& chosen, int threads, const RowRun::About& about);
+// those to be skipped, and if an earlier run chose a variant, that one only.
+PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
+                       const std::string& chosen, int threads);
 
 // A peer's choice on its way to the parent process, for Choices.
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant);

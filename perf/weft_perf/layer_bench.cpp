@@ -30,11 +30,11 @@ struct Entry {
   bool int8() const { return peer->Src(0).address != nullptr; }
 };
 
-class Bench {
+class LayerBench {
  public:
-  Bench(const conv::Problem& p, const Options& options, Machine* machine,
-        const RowRun::About& about, LayerRow* row)
-      : options_(options), machine_(*machine), about_(about), row_(*row) {
+  LayerBench(const conv::Problem& p, const Options& options, Machine* machine,
+             const Measuring& measuring, LayerRow* row)
+      : options_(options), machine_(*machine), measuring_(measuring), row_(*row) {
     row->problem = problem_.problem = p;
     problem_.residual = options.epilogue == Epilogue::kResidual;
     problem_.hswish = options.epilogue == Epilogue::kHSwish;
@@ -46,12 +46,11 @@ class Bench {
     row->peers.resize(options.peers.size());
   }
 
-  absl::Status Measure(const Choices& choices, const std::set<std::string>& skip,
-                       const RowRun::Send& send) {
+  absl::Status Measure(const Choices& choices) {
     const conv::Problem& p = problem_.problem;
     row_.bytes = LeastBytes(p, problem_.residual);
     row_.floor_us = FloorMicroseconds(p, machine_.ceilings(options_.dp4a_floor), problem_.residual);
-    about_("making tensors");
+    measuring_.about("making tensors");
     WEFT_LET(data_,
              PeerData::Create(problem_, options_.time ? machine_.limits().l2_bytes : 0, stream()));
     row_.buffer_sets = data_->tensors().count();
@@ -61,7 +60,7 @@ class Bench {
       entries_.back().contender->name = options_.layouts[i];
     }
     for (std::size_t i = 0; i < options_.peers.size(); ++i) {
-      about_(options_.peers[i] + "/opening");
+      measuring_.about(options_.peers[i] + "/opening");
       WEFT_LET(std::unique_ptr<Peer> peer, MakePeer(options_.peers[i]));
       entries_.push_back({std::move(peer), &row_.peers[i], false});
       entries_.back().contender->name = options_.peers[i];
@@ -70,10 +69,12 @@ class Bench {
       const std::string& name = e.peer->name();
       const std::string choice = options_.ChoiceName(name);
       const PeerOptions peer_options =
-          OptionsFor(name, skip, e.ours ? "" : choices.Find(p, choice), options_.threads, about_);
+          OptionsFor(name, measuring_, e.ours ? "" : choices.Find(p, choice), options_.threads);
       const absl::Status status = Choose(peer_options, &e);
       if (!status.ok() && e.contender->best < 0) e.contender->note = std::string(status.message());
-      if (!e.ours && e.contender->best >= 0) send(ChoiceLine(p, choice, e.contender->variant));
+      if (!e.ours && e.contender->best >= 0) {
+        measuring_.send(ChoiceLine(p, choice, e.contender->variant));
+      }
       WEFT_TRY(CudaStatus(cudaDeviceSynchronize(), name.c_str()));
     }
     return options_.time ? Compete() : absl::OkStatus();
@@ -174,7 +175,7 @@ class Bench {
       const bool reformat = options_.tensors.has_value() && e.int8();
       const double most = kFinalists * (reformat ? std::max(least, least_int8) : least);
       if (!e.ours && c.short_us > most) continue;
-      about_(absl::StrCat(e.peer->name(), "/", c.variant));
+      measuring_.about(absl::StrCat(e.peer->name(), "/", c.variant));
       WEFT_TRY(Join(e, *e.peer, c.best, &e.contestant));
       if (reformat && !all_.empty() && all_.back() == &e.contestant) WEFT_TRY(JoinReformatted(e));
     }
@@ -182,12 +183,12 @@ class Bench {
     std::optional<CopyTime> copy;
     const conv::Problem& p = problem_.problem;
     if (p.groups > 1 && p.groups == p.c && least_of_ours < 1e30) {
-      about_("copy");
+      measuring_.about("copy");
       WEFT_LET(copy, CopyTime::Create(NHWC::Size(p.src()), NHWC::Size(p.dst()),
                                       machine_.limits().sm_count, watch(), kLongSample));
       all_.push_back(&copy->contestant());
     }
-    about_("timing");
+    measuring_.about("timing");
     WEFT_TRY(watch().Interleave(all_, options_.rounds, kRowBudget));
     for (Entry& e : entries_) {
       e.contender->time = Timing::Of(e.contestant.samples);
@@ -225,7 +226,7 @@ class Bench {
 
   const Options& options_;
   Machine& machine_;
-  const RowRun::About& about_;
+  const Measuring& measuring_;
   LayerRow& row_;
   PeerProblem problem_;
   std::unique_ptr<PeerData> data_;
@@ -236,12 +237,11 @@ class Bench {
 }  // namespace
 
 Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
-                  const std::set<std::string>& skip, const RowRun::About& about,
-                  const RowRun::Send& send, Machine* machine) {
+                  const Measuring& measuring, Machine* machine) {
   const auto start = std::chrono::steady_clock::now();
   LayerRow row;
   const absl::Status status =
-      Bench(problem, options, machine, about, &row).Measure(choices, skip, send);
+      LayerBench(problem, options, machine, measuring, &row).Measure(choices);
   if (!status.ok()) row.failure = std::string(status.message());
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return row.ToJson();

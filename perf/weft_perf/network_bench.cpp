@@ -26,23 +26,22 @@ struct Planned {
   int variant = 0, set = 0;
 };
 
-class Bench {
+class NetworkBench {
  public:
-  Bench(const Network& network, const Options& options, Machine* machine,
-        const RowRun::About& about, Json* row)
+  NetworkBench(const Network& network, const Options& options, Machine* machine,
+               const Measuring& measuring, Json* row)
       : network_(network),
         layers_(static_cast<int>(network.layers.size())),
         options_(options),
         machine_(*machine),
-        about_(about),
+        measuring_(measuring),
         row_(*row),
         facts_(layers_),
         ours_(layers_),
         model_(layers_) {}
 
-  absl::Status Measure(const Choices& choices, const std::set<std::string>& skip,
-                       const RowRun::Send& send) {
-    about_("our chain");
+  absl::Status Measure(const Choices& choices) {
+    measuring_.about("our chain");
     WEFT_TRY(tensors_.Init(network_, NetworkFormat(options_), stream()));
     std::int64_t most = 0;
     for (int i = 0; i < network_.tensors(); ++i) {
@@ -65,10 +64,10 @@ class Bench {
     }
     for (int i = 0; i < layers_; ++i) WEFT_TRY(Start(i));
     WEFT_TRY(CheckLayers());
-    about_("our tiles");
+    measuring_.about("our tiles");
     for (const std::vector<int>& kind : kinds_) WEFT_TRY(ChooseTile(kind));
     absl::Status cudnn = absl::UnavailableError("not asked for");
-    if (!options_.peers.empty()) cudnn = MakeCudnn(choices, skip, send);
+    if (!options_.peers.empty()) cudnn = MakeCudnn(choices);
     if (!cudnn.ok()) {
       cudnn_.clear();
       row_["cudnn_note"] = std::string(cudnn.message());
@@ -222,8 +221,7 @@ class Bench {
   }
 
   // cuDNN's tensors, copies of ours, and its plans.
-  absl::Status MakeCudnn(const Choices& choices, const std::set<std::string>& skip,
-                         const RowRun::Send& send) {
+  absl::Status MakeCudnn(const Choices& choices) {
     nhwc_.resize(network_.tensors());
     for (int i = 0; i < network_.tensors(); ++i) {
       WEFT_LET(nhwc_[i], DeviceBuffer::Create(Nhwc(i)));
@@ -238,7 +236,7 @@ class Bench {
       if (first.problem.c < 16) names.push_back("cudnn_f16_to_int8");
       absl::Status why;
       for (const std::string& name : names) {
-        why.Update(ChoosePlan(kind, name, choices, skip, send));
+        why.Update(ChoosePlan(kind, name, choices));
         WEFT_TRY(tensors_.ToNhwc(OutputOf(kind[0]), nhwc_[OutputOf(kind[0])].data()));
       }
       if (cudnn_[kind[0]].peer == nullptr) {
@@ -270,12 +268,11 @@ class Bench {
   }
 
   absl::Status ChoosePlan(const std::vector<int>& kind, const std::string& name,
-                          const Choices& choices, const std::set<std::string>& skip,
-                          const RowRun::Send& send) {
+                          const Choices& choices) {
     const NetworkLayer& first = network_.layers[kind[0]];
     const std::string called = absl::StrCat("network ", name, " ", first.name);
     const PeerOptions options =
-        OptionsFor(called, skip, choices.Find(first.problem, called), options_.threads, about_);
+        OptionsFor(called, measuring_, choices.Find(first.problem, called), options_.threads);
     WEFT_TRY(options.Need("open"));
     WEFT_LET(const std::shared_ptr<Peer> peer, MakePeer(name));
     WEFT_TRY(peer->Prepare(ProblemOf(first.problem, first.after), tensors_.Sets(kind, nhwc_),
@@ -283,7 +280,7 @@ class Bench {
     const auto check = [&](int plan) { return TryPlan(*peer, plan, 0, kind[0]); };
     Contender c;
     WEFT_TRY(Choose(kind, peer, options, nullptr, check, &LayerFacts::cudnn, &cudnn_, &c));
-    send(ChoiceLine(first.problem, called, c.variant));
+    measuring_.send(ChoiceLine(first.problem, called, c.variant));
     return absl::OkStatus();
   }
 
@@ -297,7 +294,7 @@ class Bench {
   // Ours, ours with the model's tiles, ours without the first layer, cuDNN, cuDNN without it.
   absl::Status Compete() {
     const bool cudnn = !cudnn_.empty();
-    about_(cudnn ? "network cudnn/timing" : "timing");
+    measuring_.about(cudnn ? "network cudnn/timing" : "timing");
     struct Side {
       const char* name;
       const std::vector<Planned>* layers;
@@ -364,7 +361,7 @@ class Bench {
   const int layers_;
   const Options& options_;
   Machine& machine_;
-  const RowRun::About& about_;
+  const Measuring& measuring_;
   Json& row_;
   std::vector<std::vector<int>> kinds_;        // layers of one problem and what follows it
   std::vector<LayerFacts> facts_;              // of each layer, as the next
@@ -379,11 +376,10 @@ class Bench {
 }  // namespace
 
 Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
-                    const std::set<std::string>& skip, const RowRun::About& about,
-                    const RowRun::Send& send, Machine* machine) {
+                    const Measuring& measuring, Machine* machine) {
   Json row = {{"batch", network.inputs[0].n}};
-  Bench bench(network, options, machine, about, &row);
-  const absl::Status status = bench.Measure(choices, skip, send);
+  NetworkBench bench(network, options, machine, measuring, &row);
+  const absl::Status status = bench.Measure(choices);
   bench.Report();
   const long long mismatches = row["mismatches"];
   const std::string note = row.value("cudnn_note", "");

@@ -23,7 +23,7 @@ std::string NetworkLine(const Json& row) {
   const auto number = [&](const char* name) { return row.value(name, 0.0); };
   return absl::StrFormat(
       "N = %d: ours %.4f ms (%.0f images/s), with the model's tiles %.4f; cuDNN %.4f (%.0f); ratio "
-      "%.3f, without the first layer %.3f; %d wrong outputs; %.0f MHz; %s\n",
+      "%.3f, without the first layer %.3f; %d wrong outputs; %.0f MHz; %s",
       row["batch"].get<int>(), number("ours_ms"), number("ours_images_per_s"),
       number("model_choice_ms"), number("cudnn_ms"), number("cudnn_images_per_s"), number("ratio"),
       number("ratio_without_first"), row["mismatches"].get<long long>(), number("clock_mhz"),

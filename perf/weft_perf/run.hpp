@@ -2,17 +2,15 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "perf/bench/bench.hpp"
 #include "perf/network/network.hpp"
 #include "perf/peers/formats.hpp"
-#include "perf/peers/machine.hpp"
 #include "perf/support/layers.hpp"
-#include "perf/support/rows.hpp"
 #include "perf/weft_perf/our_tiles.hpp"
 
 namespace weft::perf {
@@ -31,10 +29,8 @@ struct Options {
   int rounds = 15;          // samples of each contestant
   bool time = true;         // false: each variant of ours runs once, for profilers and checkers
   bool family = false;      // only tiles of the ready-made families
-  bool resume = false;      // rows that the files of `json` have are kept
   int threads = 1;          // on which peers compile
-  double stop_after_s = 500.0;
-  std::string cache, sweep, json, commit;
+  std::string cache, sweep;
 
   // What decides a row's numbers besides layer and batch, for its file: rows of other settings are
   // not mixed with these.
@@ -52,24 +48,23 @@ inline TensorFormatName NetworkFormat(const Options& options) {
   return options.tensors.value_or(TensorFormatName::kNc32);
 }
 
-// Rows in child processes, the table on the screen, the files: driver.cpp. True if every row is
-// exact and measured, and every file written. InvalidArgument or NotFound if a flag is wrong,
-// Unavailable without a GPU.
-absl::StatusOr<bool> RunLayers(const Options& options);
-absl::StatusOr<bool> RunNetwork(const Options& options);
+// The rows, in child processes, and the files: driver.cpp. InvalidArgument or NotFound if a flag is wrong, Unavailable
+// without a GPU.
+absl::Status RunLayers(const Options& options, Bench& bench);
+absl::Status RunNetwork(const Options& options, Bench& bench);
 
 // One row, in layer_bench.cpp and network_bench.cpp: every peer's best variant, then all side by
-// side. What goes wrong is in the result. `skip` has steps, "<peer>/<step>" or "network <peer>
-// <layer>/<step>"; `choices` are earlier ones.
+// side. What goes wrong is in the result. Steps are "<peer>/<step>" or "network <peer> <layer>/<step>";
+// `choices` are earlier ones.
 Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
-                  const std::set<std::string>& skip, const RowRun::About& about,
-                  const RowRun::Send& send, Machine* machine);
+                  const Measuring& measuring, Machine* machine);
 Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
-                    const std::set<std::string>& skip, const RowRun::About& about,
-                    const RowRun::Send& send, Machine* machine);
+                    const Measuring& measuring, Machine* machine);
 
 // What both sides of a network compute, and what is left out; a row's line on the screen.
 std::string NetworkMethod();
 std::string NetworkLine(const Json& row);
+// Of a row of layers or of a network.
+std::string RowLine(const Json& row);
 
 }  // namespace weft::perf

@@ -139,7 +139,7 @@ TEST(Row, TableLine) {
   EXPECT_THAT(TableHeader(), StartsWith("layer"));
   const std::string line = TableLine(Measured().ToJson());
   EXPECT_THAT(line, StartsWith("c64h56w56k64r3s1         16     10.00     20.00   2.00     12.00"));
-  EXPECT_THAT(line, HasSubstr("b; cudnn_graph: engine 1; ok\n"));
+  EXPECT_THAT(line, HasSubstr("b; cudnn_graph: engine 1; ok"));
   EXPECT_THAT(TableLine(LayerRow().ToJson()), HasSubstr("none; none; failed: not run"));
 }
 
