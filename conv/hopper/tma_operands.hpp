@@ -160,30 +160,26 @@ class TmaSourceIterator {
   using Params = TmaSourceParams;
   template <class Tile>
   WEFT_DEVICE TmaSourceIterator(const TmaSourceParams& p, const Tile& tile)
-      : p_(p), tap_h_(p.first_h), tap_w_(p.first_w) {
+      : p_(p), rows_left_(p.taps_h), columns_left_(p.taps_w), tap_h_(p.first_h), tap_w_(p.first_w) {
     const PixelPlace at = p.rows.Place(tile, tile.m * Mma::kBlockM);
     n_ = at.n;
     h_ = at.p * p.stride_h - p.pad_top;
     w_ = at.q * p.stride_w - p.pad_left;
-    if constexpr (kDependsOf<Tile>.group) channel_ = tile.batch.g * p.group_channels;
+    if constexpr (kDependsOf<Tile>.group) first_channel_ = tile.batch.g * p.group_channels;
+    channel_ = first_channel_;
   }
 
-  WEFT_DEVICE void Seek(int k_tile) {
-    std::int32_t tap = 0;
-    const std::int32_t block = p_.taps.Divmod(k_tile * p_.copies.of_k_tile, tap);
-    row_ = p_.taps_of_row.Divmod(tap, column_);
-    tap_h_ = p_.first_h + row_ * p_.step_h, tap_w_ = p_.first_w + column_ * p_.step_w;
-    channel_ += block * p_.chunk_step;
-  }
+  WEFT_DEVICE void Seek(int k_tile) { SeekCopy(k_tile * p_.copies.of_k_tile); }
 
   WEFT_DEVICE int Count(int k_tile) const { return p_.copies.Count(k_tile); }
 
   template <class Load>
   WEFT_DEVICE void ForEachCopy(int k_tile, gemm::CopyShare share, const Load& load) {
     const int count = p_.copies.Count(k_tile);
+    const int end = count < share.end ? count : share.end;
+    GoTo(k_tile * p_.copies.of_k_tile + share.begin);
     WEFT_NO_UNROLL
-    for (int i = 0; i < count; ++i, Next()) {
-      if (!share.Has(i)) continue;
+    for (int i = share.begin; i < end; ++i, Next()) {
       const std::uint16_t offset[2] = {static_cast<std::uint16_t>(tap_w_),
                                        static_cast<std::uint16_t>(tap_h_)};
       const std::int32_t nhwc[4] = {channel_, w_, h_, n_}, blocked[4] = {w_, h_, channel_, n_};
@@ -192,19 +188,40 @@ class TmaSourceIterator {
   }
 
  private:
+  // Goes on to copy `copy`, counted over all k tiles, past the copies of other threads. Of many it
+  // takes longer to count them than to divide.
+  static constexpr int kMostCounted = 3;
+  WEFT_DEVICE void GoTo(std::int32_t copy) {
+    if (copy - copy_ > kMostCounted) SeekCopy(copy);
+    WEFT_NO_UNROLL
+    while (copy_ < copy) Next();
+  }
+
+  WEFT_DEVICE void SeekCopy(std::int32_t copy) {
+    std::int32_t tap = 0, column = 0;
+    const std::int32_t block = p_.taps.Divmod(copy, tap);
+    const std::int32_t row = p_.taps_of_row.Divmod(tap, column);
+    copy_ = copy, rows_left_ = p_.taps_h - row, columns_left_ = p_.taps_w - column;
+    tap_h_ = p_.first_h + row * p_.step_h, tap_w_ = p_.first_w + column * p_.step_w;
+    channel_ = first_channel_ + block * p_.chunk_step;
+  }
+
   WEFT_DEVICE void Next() {
+    ++copy_;
     tap_w_ += p_.step_w;
-    if (++column_ < p_.taps_w) return;
-    column_ = 0, tap_w_ = p_.first_w;
+    if (--columns_left_ > 0) return;
+    columns_left_ = p_.taps_w, tap_w_ = p_.first_w;
     tap_h_ += p_.step_h;
-    if (++row_ < p_.taps_h) return;
-    row_ = 0, tap_h_ = p_.first_h;
+    if (--rows_left_ > 0) return;
+    rows_left_ = p_.taps_h, tap_h_ = p_.first_h;
     channel_ += p_.chunk_step;
   }
 
   const TmaSourceParams& p_;
-  std::int32_t n_, h_, w_, channel_ = 0;
-  std::int32_t row_ = 0, column_ = 0, tap_h_, tap_w_;
+  std::int32_t n_, h_, w_, first_channel_ = 0, channel_;
+  // The next copy's number, and how many are left of its block of channels and of its row of taps.
+  std::int32_t copy_ = 0, rows_left_, columns_left_;
+  std::int32_t tap_h_, tap_w_;
 };
 
 // Operand B: the filter, loaded by TMA in boxes of output channels by channels.
