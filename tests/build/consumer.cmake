@@ -79,6 +79,11 @@ if(CASE MATCHES "subdirectory")
   fenced_block(add ${WEFT_SOURCES}/docs/installing.md "FetchContent_MakeAvailable(weft)")
   string(REGEX REPLACE "find_package\\(weft REQUIRED\\)[^\n]*\n" "${add}" lists "${lists}")
   list(APPEND configure -DFETCHCONTENT_SOURCE_DIR_WEFT=${WEFT_SOURCES})
+  # Weft's objects are those of the build that this is a test of, where their commands are the same.
+  step(${CMAKE_COMMAND} --build ${BUILD} -- -t commands weft weft_arch)
+  file(WRITE ${WORK}/commands.txt "${output}")
+  set(compiled_before "${CMAKE_CURRENT_LIST_DIR}/compiled_before ${BUILD} ${WORK}/commands.txt")
+  string(APPEND lists "set_property(GLOBAL PROPERTY RULE_LAUNCH_COMPILE \"${compiled_before}\")\n")
 else()
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
   # Nothing of the source tree may be needed: the links of cmake/include least of all.
