@@ -1,5 +1,5 @@
 // Operands of wgmma_sm90 over NHWC whose channels are a multiple of 8 and not of 16: TMA cannot
-// read such rows, so producer threads load them (gemm/hopper/gather_ring.hpp).
+// read such rows, so producer threads load them (gemm/ring/gather_producer.hpp).
 //
 // k counts 8 channels at a time along (r, s, c), as mma_sm80 counts it over NHWC, so that taps of
 // few channels leave no holes in a k tile.
@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "weft/conv/source/kernel_params.hpp"
-#include "weft/gemm/hopper/gather_ring.hpp"
+#include "weft/gemm/hopper/gathered_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
 #include "weft/gemm/kernel/warp_specialized_params.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "weft/conv/hopper/tma_operands.hpp"
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/ring/mbar_ring.hpp"
 
 namespace weft::conv {
 inline namespace WEFT_BACKEND {

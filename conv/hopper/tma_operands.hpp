@@ -1,4 +1,4 @@
-// Operands that TMA loads (gemm/hopper/mbar_ring.hpp): the source by its im2col traversal,
+// Operands that TMA loads (gemm/ring/tma_producer.hpp): the source by its im2col traversal,
 // the filter in boxes.
 //
 // The traversal visits the positions of a window's first tap: row by row, image by image. The plan
@@ -12,10 +12,10 @@
 #include "weft/conv/policy/policy.hpp"
 #include "weft/conv/source/pixel_map.hpp"
 #include "weft/gemm/arch/isa/tensor_map.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
 #include "weft/gemm/hopper/tma_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
 #include "weft/gemm/kernel/warp_specialized_params.hpp"
+#include "weft/gemm/ring/tma_producer.hpp"
 
 namespace weft::conv {
 

@@ -193,7 +193,8 @@ struct TmaConvolution : ConvWgmmaSpec<PolicyT> {
 template <class PolicyT>
 struct GatheredConvolution : ConvWgmmaSpec<PolicyT> {
   using typename ConvWgmmaSpec<PolicyT>::Tile;
-  static constexpr bool kGathers = true;
+  template <class Shape>
+  using Producer = gemm::GatherProducer<Shape>;
   using Params = GatherParams<PolicyT>;
   template <class Mma>
   using OperandA = gemm::GatheredOperand<GatheredSource<Mma, Tile>>;
@@ -206,7 +207,8 @@ template <class PolicyT>
 struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
   using typename ConvWgmmaSpec<PolicyT>::Tile;
   static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
-  static constexpr bool kResident = true;
+  template <class Shape>
+  using Producer = gemm::SlidingWindowProducer<Shape>;
   using Params = SlidingWindowParams<PolicyT>;
   template <class Mma>
   using OperandA = SlidingWindowOperand<Mma, Tile>;
@@ -229,7 +231,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
-  static_assert(Spec::kResident ||
+  static_assert(Mainloop::Producer::kWholeTiles ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;

@@ -85,7 +85,7 @@ struct WgmmaConstants {
 };
 
 // wgmma_sm90 with a sliding-window operand, where one k tile holds all k of a tile
-// (gemm/hopper/resident_ring.hpp).
+// (gemm/ring/sliding_window_producer.hpp).
 struct WholeKConstants {
   double launch = 2.2;
   double output = 0.122;      // clocks for an output ...

@@ -1,6 +1,6 @@
 // The tile model's part for wgmma_sm90, whose blocks are persistent: each takes tile after tile.
 #include "weft/gemm/choose/tile_model_parts.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/ring/ring_stages.hpp"
 
 namespace weft::gemm::internal {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "weft/gemm/arch/isa/tensor_map.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
 #include "weft/gemm/hopper/tma_operand.hpp"
 #include "weft/gemm/hopper/wgmma_sm90.hpp"
+#include "weft/gemm/ring/tma_producer.hpp"
 
 namespace weft::gemm {
 

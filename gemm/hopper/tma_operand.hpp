@@ -1,5 +1,5 @@
-// TmaOperand: an operand that TMA loads into the stages of an MbarRing (mbar_ring.hpp), over an
-// iterator that says which copies make up a k tile:
+// TmaOperand: an operand that TMA loads into the stages of an MbarRing
+// (gemm/ring/tma_producer.hpp), over an iterator that says which copies make up a k tile:
 //
 //     struct Iterator {
 //       struct Params { arch::TensorMap map; std::int32_t copy_bytes; ... };  // made on the host
@@ -19,7 +19,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/arch/isa/tensor_map.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/ring/tma_producer.hpp"
 #include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/ring/mbar_ring.hpp"
 #include "weft/gemm/tile/tile.hpp"
 #include "weft/gemm/tile/warp_tile.hpp"
 

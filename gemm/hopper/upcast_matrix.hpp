@@ -10,9 +10,9 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
 #include "weft/gemm/hopper/register_fragments.hpp"
 #include "weft/gemm/policy/load_functor.hpp"
+#include "weft/gemm/ring/mbar_ring.hpp"
 #include "weft/gemm/tile/tile.hpp"
 #include "weft/gemm/tile/warp_tile.hpp"
 #include "weft/layouts/formats.hpp"

@@ -1,5 +1,6 @@
-// The shape of a wgmma_sm90 mainloop (wgmma_sm90.hpp): what follows from a policy's config and a
-// spec alone, with the messages about configs that are not allowed, and the map of its accumulators.
+// The shape of a wgmma_sm90 mainloop (wgmma_sm90.hpp): the spec, in which a kernel says what is
+// particular to its operands, what follows from it and a policy's config, with the messages about
+// configs that are not allowed, and the map of the accumulators.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "weft/gemm/arch/isa/kernel.hpp"
 #include "weft/gemm/arch/isa/wgmma.hpp"
 #include "weft/gemm/hopper/wgmma_plan.hpp"
+#include "weft/gemm/ring/tma_producer.hpp"
 #include "weft/gemm/staged/staged_chunk.hpp"
 #include "weft/gemm/tile/channel_order.hpp"
 #include "weft/gemm/tile/config.hpp"
@@ -16,15 +18,41 @@
 #include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// What a WgmmaSm90Mainloop is made for, beside a policy. A Spec inherits these defaults and
+// declares again what differs; it also states kType, the arch::WgmmaType of the elements (of kS8U8
+// the rows are the unsigned ones).
+struct WgmmaSpec {
+  // Whether rows, and whether columns, are MN-major; of 16-bit elements only.
+  static constexpr bool kRowsMnMajor = false, kColumnsMnMajor = false;
+  // kPermuted where filters arrive as lines of four channels (CxRSKx<32>, 128 bytes): the 128-byte
+  // swizzle also exchanges the channels of a line.
+  static constexpr ColumnOrder kOrder = ColumnOrder::kPlain;
+  // Who fills the stages (gemm/ring/producer.hpp).
+  template <class Shape>
+  using Producer = TmaProducer<Shape>;
+  // A tile's columns may be channels of several output rows (config.packed_rows): column c then is
+  // channel c % (64 / packed_rows) of row c / (64 / packed_rows).
+  static constexpr bool kMayPackRows = false;
+  // If not void, the stage has the columns in a narrower type, and the products are RS: each warp
+  // makes the fragments in registers (register_fragments.hpp).
+  using RegisterFragments = void;
+  // As in MainloopTraits: 1 to 3 transform warps rewrite what TMA has loaded before it is
+  // multiplied (MbarRing::Transform).
+  static constexpr bool kTransforms = MainloopTraits::kTransforms;
+  static constexpr int kTransformWarps = MainloopTraits::kTransformWarps;
+  static constexpr int kTransformRegisters = MainloopTraits::kTransformRegisters;
+};
 
 // PolicyT has config and Epilogue. Spec inherits WgmmaSpec.
 template <class PolicyT, class Spec>
 struct WgmmaShape : MainloopTraits {
-  static constexpr bool kResident = Spec::kResident, kGathers = Spec::kGathers;
+  using Producer = typename Spec::template Producer<WgmmaShape>;
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
   static constexpr bool kRegisterFragments = !std::is_void_v<typename Spec::RegisterFragments>;
-  static_assert(!kRegisterFragments || !(kResident || Spec::kColumnsMnMajor));
+  static_assert(!kRegisterFragments || !(Producer::kWholeTiles || Spec::kColumnsMnMajor));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsMnMajor || Spec::kColumnsMnMajor),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr bool kRowsMnMajor = Spec::kRowsMnMajor, kColumnsMnMajor = Spec::kColumnsMnMajor;
@@ -35,7 +63,7 @@ struct WgmmaShape : MainloopTraits {
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
   static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
-                    kTile.m <= (kResident ? 1024 : 256) && kTile.n <= 256,
+                    kTile.m <= (Producer::kWholeTiles ? 1024 : 256) && kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -58,7 +86,7 @@ struct WgmmaShape : MainloopTraits {
       "weft: config.cluster_split_k of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
       "8 times as many, of which each block of a cluster stores its part");
   static_assert(
-      kClusterSplit == 1 || !kResident,
+      kClusterSplit == 1 || !Producer::kWholeTiles,
       "weft: config.cluster_split_k of wgmma_sm90 over NCxHWx<4> is 1: a tile has one k tile");
   static constexpr int kPackedRows =
       kConfig.packed_rows;  // rows of the output in a row of the product
@@ -78,6 +106,10 @@ struct WgmmaShape : MainloopTraits {
   static_assert((kConsumerGroups == 1 || kConsumerGroups == 2) &&
                     (kConsumerGroups == 1 || kClusterSplit == 1),
                 "weft: config.ping_pong of wgmma_sm90 is false, or config.cluster_split_k is 1");
+  static_assert(
+      kConsumerGroups == 1 || !Producer::kWholeTiles,
+      "weft: config.ping_pong of wgmma_sm90 over NCxHWx<4> is false: warpgroups go through a tile "
+      "one after the other already");
   static constexpr int kGroupsN = kTile.n / kWarp.n;
   static constexpr int kTileGroups = kTile.m / kWarp.m * kGroupsN;  // that share a tile
   static constexpr int kGroups = kConsumerGroups * kTileGroups;
@@ -95,8 +127,8 @@ struct WgmmaShape : MainloopTraits {
 
   // Shared memory: a multiprocessor has 228 KB, of which the start of each block takes 1, the
   // ring's barriers 1, and the transform warps' list 1. The epilogue stages a tile of bytes and the
-  // places of its rows; a block of a cluster receives accumulators (ClusterSplitKSums); a
-  // GatherRing has two tables of rows.
+  // places of its rows; a block of a cluster receives accumulators (ClusterSplitKSums);
+  // producers may have memory of their own.
   static constexpr int kPlaceBytes = 8 +
                                      (PolicyT::Epilogue::kSourceZeroPoint && !kTransforms ? 8
                                       : PolicyT::Epilogue::kFilterZeroPoint               ? 4
@@ -116,10 +148,8 @@ struct WgmmaShape : MainloopTraits {
   static constexpr int kStageBytes =
       (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
       CeilDiv(kReceivedBytes, 1024) * 1024 - (kTransforms ? 1024 : 0) -
-      (kGathers ? CeilDiv(32 * kTile.m, 1024) * 1024 : 0);
+      CeilDiv(Producer::kMemoryBytes, 1024) * 1024;
 };
-
-inline namespace WEFT_BACKEND {
 
 // Which outputs a thread holds of a tile, as an AccumulatorMap (gemm/tile/accumulators.hpp). Shape:
 // a WgmmaShape.

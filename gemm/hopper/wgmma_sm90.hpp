@@ -9,7 +9,7 @@
 // operand and, for each step of 32 bytes of k, where in the stage its operands begin. A step may
 // begin anywhere, so that shifted views of one patch of the source serve all taps of a filter.
 //
-// Its parts are the plan and the spec (wgmma_plan.hpp), the shape of a tile and the map of its
+// Its parts are the plan (wgmma_plan.hpp), the spec, the shape of a tile and the map of its
 // accumulators (wgmma_shape.hpp), the instruction (wgmma_product.hpp), and the steps of a k tile
 // whose columns are read from shared memory (here) or from registers (wgmma_rs.hpp).
 #pragma once
@@ -18,14 +18,12 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/hopper/gather_ring.hpp"
-#include "weft/gemm/hopper/mbar_ring.hpp"
 #include "weft/gemm/hopper/register_fragments.hpp"
-#include "weft/gemm/hopper/resident_ring.hpp"
 #include "weft/gemm/hopper/wgmma_plan.hpp"
 #include "weft/gemm/hopper/wgmma_product.hpp"
 #include "weft/gemm/hopper/wgmma_rs.hpp"
 #include "weft/gemm/hopper/wgmma_shape.hpp"
+#include "weft/gemm/ring/mbar_ring.hpp"
 #include "weft/gemm/tile/accumulators.hpp"
 
 namespace weft::gemm {
@@ -105,21 +103,18 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
   using Map = WgmmaMap<Shape>;
   using Shape::kBlocks, Shape::kClusterSplit, Shape::kGroups, Shape::kN, Shape::kThreads;
   using typename Shape::Accumulators, typename Shape::Sum;
-  using Pipeline =
-      std::conditional_t<Shape::kResident, ResidentRing<WgmmaSm90Mainloop>,
-                         std::conditional_t<Shape::kGathers, GatherRing<WgmmaSm90Mainloop>,
-                                            MbarRing<WgmmaSm90Mainloop>>>;
+  using typename Shape::Producer;
+  using Pipeline = MbarRing<WgmmaSm90Mainloop>;
 
   // Registers of a thread: kStartRegisters of all threads at the start; kRegisters of the consumers
   // once they have taken what the producers give up (setmaxnreg).
   static constexpr int kStartRegisters = [] {
     const int even =
-        65536 / (Shape::kConfig.blocks_per_sm * (kThreads + Pipeline::kProducerThreads)) / 8 * 8;
+        65536 / (Shape::kConfig.blocks_per_sm * (kThreads + Producer::kThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters =
-      (kClusterSplit == 1 ? Pipeline::ProducerRegisters(kStartRegisters) : 32) +
-      (Shape::kTransforms ? Shape::kTransformRegisters : 0);
+  static constexpr int kProducerRegisters = (kClusterSplit == 1 ? Producer::kRegisters : 32) +
+                                            (Shape::kTransforms ? Shape::kTransformRegisters : 0);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;
     const int own = share < kStartRegisters ? kStartRegisters : share > 240 ? 240 : share;
@@ -131,7 +126,7 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
   // What ptxas 13.0 needs beside the accumulators. It also lays the accumulators of one instruction
   // out within the registers of the start.
   static constexpr int kFragmentRegisters = Shape::kRegisterFragments ? 16 * kBlocks : 0;
-  static_assert(kBlocks * kN / 2 + (Shape::kResident ? 48 : 56) + kFragmentRegisters <=
+  static_assert(kBlocks * kN / 2 + (Producer::kWholeTiles ? 48 : 56) + kFragmentRegisters <=
                         kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "

@@ -75,7 +75,7 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
     // Every thread that has arrived at the cluster's barrier also waits there.
     t.SyncWarp();
     t.ClusterWait();
-    Pipeline::End(t, shared.stages, p.ring, state);
+    Roles::Producer::Finish(t);
   }
 
   // All consumer warpgroups multiply the block's k tiles of a work tile, add up the cluster's

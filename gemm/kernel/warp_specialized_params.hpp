@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "weft/gemm/hopper/mbar_ring.hpp"
+#include "weft/gemm/ring/ring_stages.hpp"
 #include "weft/gemm/hopper/wgmma_plan.hpp"
 
 namespace weft::gemm {

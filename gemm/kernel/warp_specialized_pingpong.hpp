@@ -1,7 +1,7 @@
 // The ping-pong kernel of wgmma_sm90: two groups of consumer warpgroups take the tiles of a
 // persistent grid alternately, and one multiplies a tile while the other stores the tile before.
 // They share the ring of stages, so that each group steps over the k tiles of the other one's
-// tiles, and mbarriers keep their products in the order of the tiles (gemm/hopper/ping_pong_order.hpp).
+// tiles, and mbarriers keep their products in the order of the tiles (gemm/ring/consumer_order.hpp).
 #pragma once
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"

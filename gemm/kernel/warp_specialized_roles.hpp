@@ -29,6 +29,7 @@ struct WarpSpecializedRoles
   using Mainloop = typename Parts::Mainloop;
   using Pipeline = typename Parts::Pipeline;
   using Epilogue = typename Parts::Epilogue;
+  using Producer = typename Pipeline::Producer;
   using State = typename Pipeline::State;
   // Each of these kernels may start while earlier ones of its stream still run
   // (arch::LaunchAttributes).
@@ -78,18 +79,18 @@ struct WarpSpecializedRoles
     }
   }
 
-  // Called by the whole producer warpgroup: one thread of each of its loading warps loads every k
+  // Called by the whole producer warpgroup: those of its threads that load anything load every k
   // tile of every work tile; the others return at once.
   template <class Shared, class Tiles>
   WEFT_DEVICE static void Load(const Params& p, Shared& shared, arch::Thread t, int producer,
                                const Tiles& tiles, State& state) {
-    if (!Pipeline::Copies(t, producer, p.ring)) return;
+    if (!Producer::Loads(t, producer, p.ring)) return;
     if constexpr (Scheduler::kReads) t.WaitForEarlierGrids();
     if constexpr (TensorMaps::kOfA) {
       if (producer > 0) {
         const auto work = tiles.At(p, tiles.first);
         OperandA a(p.a, work.tile);
-        Pipeline::Prefetch(t, p.ring, producer, a, work.k_tiles);
+        Producer::Prefetch(t, p.ring, producer, a, work.k_tiles);
       }
     }
     int early = p.early;
@@ -100,7 +101,7 @@ struct WarpSpecializedRoles
       TensorMaps::Fence(t, work, producer);
       OperandA a(work.product.a, work.tile);
       OperandB b(work.product.b, work.tile);
-      Pipeline::Produce(t, shared.stages, p.ring, producer, a, b, work.k_tiles, early, state);
+      Producer::Produce(t, shared.stages, p.ring, producer, a, b, work.k_tiles, early, state);
       early = -1;
     }
   }
@@ -113,7 +114,7 @@ struct WarpSpecializedRoles
     GiveRegisters(t);
     Transform(p, shared, t, producer, tiles, state);
     Load(p, shared, t, producer, tiles, state);
-    Pipeline::End(t, shared.stages, p.ring, state);
+    Producer::Finish(t);
   }
 
   // ---- Called by the consumer warpgroups.

@@ -24,10 +24,6 @@ struct MainloopTraits {
   static constexpr bool kTransforms = false;
   static constexpr int kTransformWarps = 1;
   static constexpr int kTransformRegisters = 8;
-  // Operand B stays in shared memory from tile to tile, and consumers store it (ResidentRing).
-  static constexpr bool kResident = false;
-  // Producers load both operands by cp.async, as rows begin where TMA cannot read (GatherRing).
-  static constexpr bool kGathers = false;
   // Threads exchange accumulators after a tile's last k tile, in a Scratch that replaces the
   // stages. Finish(t, scratch, acc) returns whether this thread then holds a part of the result.
   static constexpr bool kHasScratch = false;
@@ -41,7 +37,7 @@ struct MainloopTraits {
   static constexpr int kStageAlignment = 128;
 };
 
-// Traits of a pipeline, which has the stages and their order (pipeline.hpp, mbar_ring.hpp, ...).
+// Traits of a pipeline, which has the stages and their order (pipeline.hpp, mbar_ring.hpp).
 struct PipelineTraits {
   // Producer threads, which come after the consumers in the block and only load operands. 0: every
   // thread of the block loads and multiplies.
