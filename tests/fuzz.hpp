@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -192,42 +193,47 @@ void ExpectRefusal(const absl::Status& status, const std::string& prefix, const 
   EXPECT_TRUE(NamesField(message, value_of, involved)) << "which names no changed field";
 }
 
-// One thing that is wrong with arguments, and the field that the refusal names.
-template <class Arguments>
+// One thing that is wrong with the arguments at an address, and the field that the refusal names.
 struct Break {
   std::string field;
-  std::function<void(Arguments&, std::mt19937&)> apply;
+  std::function<void(void*, std::mt19937&)> apply;
 };
 
-// Arguments that run, and what can be wrong with them. dst: where the output lies.
-template <class Arguments>
-class Breaks {
+// What can be wrong with arguments, whatever their type: what does not depend on it is compiled once for all of them.
+// dst: where the output lies.
+class BreaksOfAnyType {
  public:
-  Breaks(std::uintptr_t dst, std::int64_t dst_bytes) : dst_(dst), dst_bytes_(dst_bytes) {}
-  explicit Breaks(const void* dst, std::int64_t dst_bytes)
-      : Breaks(reinterpret_cast<std::uintptr_t>(dst), dst_bytes) {}
+  const std::vector<Break>& all() const { return all_; }
 
-  template <class Apply>
-  void Add(const char* field, const Apply& apply) {
-    all_.push_back({field, apply});
+ protected:
+  using Set = std::function<void(void*, std::uintptr_t)>;
+  // Writes an address to a member, which is a pointer or what the library has in place of one.
+  using AssignFunction = void (*)(void* member, std::uintptr_t address);
+
+  BreaksOfAnyType(std::uintptr_t dst, std::int64_t dst_bytes) : dst_(dst), dst_bytes_(dst_bytes) {}
+
+  void AddAny(const char* field, std::function<void(void*, std::mt19937&)> apply) {
+    all_.push_back({field, std::move(apply)});
   }
 
-  // A tensor at `address`, moved by set(arguments, address): null if it is `required`, misaligned,
-  // and of an input of `bytes` (0: the output itself) overlapping the output.
-  template <class Set>
-  void Tensor(const char* field, const void* address, std::int64_t bytes, int alignment,
-              bool required, const Set& set) {
+  static Set SetMember(std::ptrdiff_t offset, AssignFunction assign) {
+    return
+        [=](void* a, std::uintptr_t address) { assign(static_cast<char*>(a) + offset, address); };
+  }
+
+  void TensorOfAny(const char* field, const void* address, std::int64_t bytes, int alignment,
+                   bool required, const Set& set) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    if (required) Add(field, [=](Arguments& a, std::mt19937&) { set(a, std::uintptr_t{0}); });
+    if (required) AddAny(field, [=](void* a, std::mt19937&) { set(a, std::uintptr_t{0}); });
     if (alignment > 1) {
-      Add(field, [=](Arguments& a, std::mt19937& engine) {
+      AddAny(field, [=](void* a, std::mt19937& engine) {
         set(a, at / alignment * alignment + 1 + engine() % static_cast<unsigned>(alignment - 1));
       });
     }
     if (bytes == 0) return;
     const std::int64_t step = std::max(alignment, 4), dst_bytes = dst_bytes_;
     const auto dst = dst_;
-    Add(field, [=](Arguments& a, std::mt19937& engine) {
+    AddAny(field, [=](void* a, std::mt19937& engine) {
       const std::int64_t low = (bytes - 1) / step, high = (dst_bytes - 1) / step;
       std::int64_t steps =
           static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(low + high + 1)) - low;
@@ -235,47 +241,83 @@ class Breaks {
       set(a, dst + static_cast<std::uintptr_t>(steps * step));
     });
   }
+
+  void UnreadOfAny(const char* field, const Set& set) {
+    const auto dst = dst_;
+    AddAny(field, [=](void* a, std::mt19937& engine) { set(a, dst + 64 * (1 + engine() % 1000)); });
+  }
+
+  void NumberOfAny(const char* field, std::ptrdiff_t offset, bool read) {
+    AddAny(field, [=](void* a, std::mt19937& engine) {
+      constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      const float numbers[] = {0.5f, -3.0f, 1e-40f};
+      const float none[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity};
+      *reinterpret_cast<float*>(static_cast<char*>(a) + offset) =
+          read || engine() % 2 == 0 ? none[engine() % 3] : numbers[engine() % 3];
+    });
+  }
+
+ private:
+  std::uintptr_t dst_;
+  std::int64_t dst_bytes_;
+  std::vector<Break> all_;
+};
+
+// The same, of an operator's Arguments.
+template <class Arguments>
+class Breaks : public BreaksOfAnyType {
+ public:
+  Breaks(std::uintptr_t dst, std::int64_t dst_bytes) : BreaksOfAnyType(dst, dst_bytes) {}
+  explicit Breaks(const void* dst, std::int64_t dst_bytes)
+      : Breaks(reinterpret_cast<std::uintptr_t>(dst), dst_bytes) {}
+
+  template <class Apply>
+  void Add(const char* field, const Apply& apply) {
+    AddAny(field,
+           [=](void* a, std::mt19937& engine) { apply(*static_cast<Arguments*>(a), engine); });
+  }
+
+  // A tensor at `address`, moved by set(arguments, address): null if it is `required`, misaligned,
+  // and of an input of `bytes` (0: the output itself) overlapping the output.
+  template <class SetTyped>
+  void Tensor(const char* field, const void* address, std::int64_t bytes, int alignment,
+              bool required, const SetTyped& set) {
+    TensorOfAny(field, address, bytes, alignment, required,
+                [=](void* a, std::uintptr_t at) { set(*static_cast<Arguments*>(a), at); });
+  }
   // The same for a pointer that is a member.
   template <class Member>
   void Pointer(const char* field, const Arguments& good, Member Arguments::* member,
                std::int64_t bytes, int alignment, bool required = true) {
-    Tensor(field, AddressOf(good.*member), bytes, alignment, required,
-           [member](Arguments& a, std::uintptr_t address) { Assign(address, &(a.*member)); });
+    TensorOfAny(field, AddressOf(good.*member), bytes, alignment, required,
+                SetMember(OffsetOf(member), &Assign<Member>));
   }
   // Addresses that no stage reads.
   template <class Member>
   void Unread(const char* field, Member Arguments::* member) {
-    const auto dst = dst_;
-    Add(field, [=](Arguments& a, std::mt19937& engine) {
-      Assign(dst + 64 * (1 + engine() % 1000), &(a.*member));
-    });
+    UnreadOfAny(field, SetMember(OffsetOf(member), &Assign<Member>));
   }
   // A float: NaN or infinite, and if no stage reads it anything but its neutral value.
   void Number(const char* field, float Arguments::* member, bool read) {
-    Add(field, [=](Arguments& a, std::mt19937& engine) {
-      constexpr float kInfinity = std::numeric_limits<float>::infinity();
-      const float numbers[] = {0.5f, -3.0f, 1e-40f};
-      const float none[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity};
-      a.*member = read || engine() % 2 == 0 ? none[engine() % 3] : numbers[engine() % 3];
-    });
+    NumberOfAny(field, OffsetOf(member), read);
   }
-
-  const std::vector<Break<Arguments>>& all() const { return all_; }
 
  private:
   static const void* AddressOf(const void* p) { return p; }
+  template <class Member>
+  static std::ptrdiff_t OffsetOf(Member Arguments::* member) {
+    const Arguments a{};
+    return reinterpret_cast<const char*>(&(a.*member)) - reinterpret_cast<const char*>(&a);
+  }
   template <class P>
-  static void Assign(std::uintptr_t address, P* to) {
+  static void Assign(void* member, std::uintptr_t address) {
+    P* const to = static_cast<P*>(member);
     if constexpr (std::is_same_v<P, void*>) {
       *to = reinterpret_cast<void*>(address);
     } else {
       *to = reinterpret_cast<decltype(&**to)>(address);
     }
   }
-
-  std::uintptr_t dst_;
-  std::int64_t dst_bytes_;
-  std::vector<Break<Arguments>> all_;
 };
 
 // An operator of which only the checks are compiled: its kernel, which runs behind the same checks, is another test's.
@@ -287,23 +329,27 @@ struct ChecksAlone {
   absl::Status RunOnCpu(const Arguments& args) const { return op.CheckArguments(args); }
 };
 
-// Each of `breaks` several times, then two or three at once: the refusal names one of their fields,
-// and read(), the outputs, stay as they were.
-template <class Op, class Read>
-void FuzzArguments(const Op& op, const typename Op::Arguments& good,
-                   const Breaks<typename Op::Arguments>& breaks, const std::string& prefix,
-                   std::uint32_t seed, const Read& read) {
+// A run with arguments that are wrong.
+struct BrokenRun {
+  std::function<void*()> reset;         // the arguments, right again
+  std::function<absl::Status()> run;    // with the arguments as they are
+  std::function<absl::Status()> check;  // the same without the kernel
+  std::function<bool()> untouched;      // whether the outputs are as they were
+};
+
+// Each of `all` several times, then two or three at once: the refusal names one of their fields, and the outputs stay as
+// they were.
+inline void FuzzAnyArguments(const std::vector<Break>& all, const std::string& prefix,
+                             std::uint32_t seed, const BrokenRun& broken) {
   std::mt19937 engine(seed);
-  const auto before = read();
-  const auto& all = breaks.all();
   ASSERT_FALSE(all.empty());
   constexpr std::size_t kEach = 4, kTogether = 400;
   for (std::size_t i = 0; i < kEach * all.size() + kTogether; ++i) {
     std::vector<std::string> fields;
-    typename Op::Arguments args = good;
+    void* const args = broken.reset();
     std::size_t which = i % all.size();
     for (std::size_t more = i < kEach * all.size() ? 1 : 2 + engine() % 2; more > 0; --more) {
-      const auto& one = all[which];
+      const Break& one = all[which];
       which = engine() % all.size();
       if (std::find(fields.begin(), fields.end(), one.field) != fields.end()) continue;
       one.apply(args, engine);
@@ -311,7 +357,7 @@ void FuzzArguments(const Op& op, const typename Op::Arguments& good,
     }
     SCOPED_TRACE(absl::StrCat("step ", i, " seed ", seed, ", wrong: ", fields[0], " and ",
                               fields.size() - 1, " more"));
-    const absl::Status status = op.RunOnCpu(args);
+    const absl::Status status = broken.run();
     SCOPED_TRACE(status.ToString());
     EXPECT_TRUE(status.code() == absl::StatusCode::kInvalidArgument ||
                 status.code() == absl::StatusCode::kOutOfRange ||
@@ -322,11 +368,25 @@ void FuzzArguments(const Op& op, const typename Op::Arguments& good,
       return absl::StrContains(message, absl::StrCat("args.", field));
     }));
     // On a GPU nobody can look at a tensor's numbers before the run.
-    EXPECT_TRUE(op.CheckArguments(args) == status ||
-                absl::StrContains(message, "args.group_offsets["));
-    EXPECT_TRUE(read() == before) << "the output was touched";
+    EXPECT_TRUE(broken.check() == status || absl::StrContains(message, "args.group_offsets["));
+    EXPECT_TRUE(broken.untouched()) << "the output was touched";
     if (testing::Test::HasFailure()) return;
   }
+}
+
+// The same of an operator. read(): its outputs.
+template <class Op, class Read>
+void FuzzArguments(const Op& op, const typename Op::Arguments& good,
+                   const Breaks<typename Op::Arguments>& breaks, const std::string& prefix,
+                   std::uint32_t seed, const Read& read) {
+  const auto before = read();
+  std::optional<typename Op::Arguments> args;
+  const auto reset = [&] { return static_cast<void*>(&args.emplace(good)); };
+  FuzzAnyArguments(breaks.all(), prefix, seed,
+                   {.reset = reset,
+                    .run = [&] { return op.RunOnCpu(*args); },
+                    .check = [&] { return op.CheckArguments(*args); },
+                    .untouched = [&] { return read() == before; }});
 }
 
 }  // namespace weft::fuzz

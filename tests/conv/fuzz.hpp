@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,11 +46,18 @@ inline bool IsSmall(const Problem& p) {
          p.filter().k * p.filter().c * p.r * p.s * std::max(p.n, p.p() * p.q()) < 1000000;
 }
 
+// What an operator says of itself.
+struct Created {
+  std::int64_t src_size, dst_size;
+  std::string description;
+};
+
 // `count` bad problems made of `good`. create(p): what Create says of p; run(p) is called for
 // those of the accepted ones that are small, at most `runs` times.
-template <class P, class Create, class Run>
-void FuzzProblems(const P& good, const std::vector<fuzz::Field<P>>& fields, std::uint32_t seed,
-                  const Create& create, const Run& run, int count = 5000, int runs = 10) {
+template <class P>
+void FuzzProblemsOfAny(const P& good, const std::vector<fuzz::Field<P>>& fields, std::uint32_t seed,
+                       const std::function<absl::StatusOr<Created>(const P&)>& create,
+                       const std::function<bool(const P&)>& run, int count, int runs) {
   std::mt19937 engine(seed);
   int refused = 0, ran = 0;
   for (int i = 0; i < count; ++i) {
@@ -56,21 +65,36 @@ void FuzzProblems(const P& good, const std::vector<fuzz::Field<P>>& fields, std:
     const std::vector<std::string> changed = fuzz::Spoil(engine, fields, &p);
     SCOPED_TRACE(absl::StrCat("problem ", i, " of seed ", seed, ": changed ",
                               absl::StrJoin(changed, ", "), ": ", ToString(p)));
-    const auto op = create(p);
+    const absl::StatusOr<Created> op = create(p);
     if (!op.ok()) {
       ++refused;
       fuzz::ExpectRefusal(op.status(), "conv: ", p, fields, changed);
     } else {
-      EXPECT_GE(op->src_size(), 0);
-      EXPECT_EQ(op->dst_size() == 0, p.IsEmpty());
-      EXPECT_FALSE(op->Describe().empty());
-      if (ran < runs && run(*op, p)) ++ran;
+      EXPECT_GE(op->src_size, 0);
+      EXPECT_EQ(op->dst_size == 0, p.IsEmpty());
+      EXPECT_FALSE(op->description.empty());
+      if (ran < runs && run(p)) ++ran;
     }
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(refused, count / 3);
   EXPECT_LT(refused, count);
   EXPECT_EQ(ran, runs);
+}
+
+// The same of operators, which run(op, p) gets.
+template <class P, class Create, class Run>
+void FuzzProblems(const P& good, const std::vector<fuzz::Field<P>>& fields, std::uint32_t seed,
+                  const Create& create, const Run& run, int count = 5000, int runs = 10) {
+  std::optional<decltype(create(good))> op;
+  FuzzProblemsOfAny<P>(
+      good, fields, seed,
+      [&](const P& p) -> absl::StatusOr<Created> {
+        op.emplace(create(p));
+        if (!op->ok()) return op->status();
+        return Created{(*op)->src_size(), (*op)->dst_size(), (*op)->Describe()};
+      },
+      [&](const P& p) { return run(**op, p); }, count, runs);
 }
 
 // What can be wrong with the numbers and with the bias, the residual and channel_alpha.
