@@ -34,57 +34,12 @@ struct WgmmaLines : LineMajor<kRows, kGroups> {
 
 inline namespace WEFT_BACKEND {
 
-// A ring of kStages stages, which cp.async loads kStages - 2 k tiles ahead. The two stages that are
-// left are being multiplied: one by the wgmma in flight, the other, until the barrier, perhaps by
-// warps that are behind. Copies past the last k tile load zeros that nobody reads.
-template <class Mma>
-struct WgmmaCopyRing : PipelineTraits {
-  static constexpr int kStages = Mma::kStages, kAhead = kStages - 2;
-  static constexpr bool kAsync = true;
-  using Mainloop = Mma;
-  using Stages = OperandStages<Mma, kStages>;
-
-  // Computes acc += A B over k_tiles >= 1 k tiles. It ends without a barrier.
-  template <AsyncOperand OperandA, AsyncOperand OperandB>
-  WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
-                              typename Mma::Accumulators& acc) {
-    const std::uint32_t a0 = t.SharedAddress(shared.a), b0 = t.SharedAddress(shared.b);
-    const auto copy = [&](int stage) {
-      WEFT_UNROLL
-      for (int v = 0; v < OperandA::kPieces; ++v) a.CopyPiece(t, a0 + stage * Mma::kBytesA, v);
-      WEFT_UNROLL
-      for (int v = 0; v < OperandB::kPieces; ++v) b.CopyPiece(t, b0 + stage * Mma::kBytesB, v);
-      t.CpAsyncCommit();
-    };
-    if constexpr (OperandA::kLoadsAhead) a.Begin(t);
-    if constexpr (OperandB::kLoadsAhead) b.Begin(t);
-    WEFT_UNROLL
-    for (int stage = 0; stage < kAhead; ++stage) copy(stage);
-    int read = 0, write = kAhead;
-    WEFT_NO_UNROLL
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      t.template CpAsyncWait<kAhead - 1>();
-      t.SyncThreads();  // for all threads: k tile loaded, products before the last one complete
-      Mma::Begin(t, acc);
-      Mma::Multiply(t, a0 + read * Mma::kBytesA, b0 + read * Mma::kBytesB, acc);
-      t.WgmmaCommit();
-      copy(write);
-      t.template WgmmaWait<1>();
-      read = read + 1 == kStages ? 0 : read + 1;
-      write = write + 1 == kStages ? 0 : write + 1;
-    }
-    t.template WgmmaWait<0>();
-    Mma::Keep(t, acc);
-    t.template CpAsyncWait<0>();
-  }
-};
-
 // PolicyT is a BlockPolicy. Each warpgroup multiplies kBlocks times 64 rows by kN columns.
 template <class PolicyT>
 struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   using Tile = FragmentTile<PolicyT, MmaMatrices, 16>;
   using Element = typename PolicyT::Element;
-  using Pipeline = WgmmaCopyRing<BlockWgmmaMainloop>;
+  using Pipeline = CpAsyncRing<BlockWgmmaMainloop>;
   static constexpr arch::Requires kRequires = {.min = 90, .exact = true};
   static constexpr int kRun = PolicyT::kRun;  // adjacent columns of a thread
   static constexpr int kN = Tile::kWarpN, kBlocks = Tile::kFragmentsM;
@@ -94,6 +49,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
   using LayoutB = WgmmaLines<Tile::kBlockN, Tile::kGroups>;
   static constexpr int kStageAlignment = LayoutA::kAlignment;
+  static constexpr int kSteps = 1, kCopyPoints = 2, kStagesRead = 2;  // of CpAsyncRing
   static constexpr int kStages =
       4 * (Tile::kBytesA + Tile::kBytesB) <= arch::kMaxSharedBytes ? 4 : 3;
 
@@ -173,6 +129,29 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
   }
+
+  // What CpAsyncRing (pipeline.hpp) drives: a k tile's products run while the next one's start.
+  class Fragments : public RingFragments {
+   public:
+    template <class Stages>
+    WEFT_DEVICE Fragments(arch::Thread t, const Stages& shared)
+        : a_(t.SharedAddress(shared.a)), b_(t.SharedAddress(shared.b)) {}
+
+    template <int kStep>
+    WEFT_DEVICE void Before(arch::Thread t, int stage, Accumulators& acc) {
+      Begin(t, acc);
+      Multiply(t, a_ + stage * Tile::kBytesA, b_ + stage * Tile::kBytesB, acc);
+      t.WgmmaCommit();
+    }
+    WEFT_DEVICE void WaitForFree(arch::Thread t) { t.template WgmmaWait<1>(); }
+    WEFT_DEVICE void Last(arch::Thread t, Accumulators& acc) {
+      t.template WgmmaWait<0>();
+      Keep(t, acc);
+    }
+
+   private:
+    std::uint32_t a_, b_;
+  };
 
  private:
   WEFT_DEVICE static int Group(arch::Thread t) {

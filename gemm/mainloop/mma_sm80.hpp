@@ -279,7 +279,7 @@ struct MmaSm80Mainloop
 
   // What CpAsyncRing (pipeline.hpp) drives: it multiplies as Multiply does, with the loads of the
   // next fragments and the copies of a later k tile spread among the instructions.
-  class Fragments {
+  class Fragments : public RingFragments {
     // Whether operand B's fragments too are loaded one group ahead. Threads with few accumulators
     // share the multiprocessor with enough others to hide that latency, and lack the registers.
     static constexpr bool kPrefetchB = kSums > 64;
@@ -297,7 +297,7 @@ struct MmaSm80Mainloop
     }
 
     template <int kStep>
-    WEFT_DEVICE void Before(arch::Thread t, int stage) {
+    WEFT_DEVICE void Before(arch::Thread t, int stage, Accumulators&) {
       if (!kPrefetchB) LoadFragments(t, stage, kStep);
     }
 

@@ -81,24 +81,37 @@ WEFT_DEVICE void UnrolledSteps(const Step& step) {
   }(std::make_integer_sequence<int, kSteps>());
 }
 
-// A ring of kStages >= 3 stages that cp.async fills: the copies of a k tile are started kStages - 1
-// k tiles ahead.
-//
-// The mainloop multiplies a stage in Mma::kSteps steps. Mma::Fragments holds the operands of one
-// step in registers while those of the next are loaded:
-//
-//     fragments.First(t);                                     // loads step 0 of stage 0
-//     fragments.template Before<kStep>(t, stage);             // stage: the step's own
-//     fragments.template Step<kStep>(t, stage, acc, copies);  // stage: of the step after it
-//
-// Step calls copies(point, points) as it goes, which spreads the copies over the steps: kCopyPoints
-// times for a k tile, always before its last step unless that is the only one.
+// How a mainloop multiplies the stages of a CpAsyncRing, in Mma::kSteps steps each: its
+// Mma::Fragments inherits these defaults. A mainloop that reads operands into registers holds those
+// of one step while those of the next are loaded; one of asynchronous products only starts and
+// awaits them.
+struct RingFragments {
+  // Loads step 0 of stage 0.
+  WEFT_DEVICE void First(arch::Thread) {}
+  // Before a step; stage: the step's own.
+  template <int kStep, class Accumulators>
+  WEFT_DEVICE void Before(arch::Thread, int /*stage*/, Accumulators&) {}
+  // Before the barrier that hands the next k tile over: returns when this thread's products no
+  // longer read the stage that is copied into after that barrier.
+  WEFT_DEVICE void WaitForFree(arch::Thread) {}
+  // stage: of the step after it. Calls copies(point, points) as it goes, which spreads the copies
+  // over the steps: kCopyPoints times for a k tile, always before its last step unless that is the
+  // only one.
+  template <int kStep, class Accumulators, class Copies>
+  WEFT_DEVICE void Step(arch::Thread, int /*stage*/, Accumulators&, const Copies&) {}
+  // Returns when all products are complete.
+  template <class Accumulators>
+  WEFT_DEVICE void Last(arch::Thread, Accumulators&) {}
+};
+
+// A ring of kStages >= 3 stages that cp.async fills: the copies of a k tile are started as many k
+// tiles ahead as the mainloop leaves stages, which multiplies Mma::kStagesRead of them at a time.
 //
 // The wait for a k tile stands before the last step of the k tile before it, so that its first
 // operands, too, are loaded in time. Copies past the last k tile write zeros that nobody reads.
 template <class Mma>
 struct CpAsyncRing : PipelineTraits {
-  static constexpr int kStages = Mma::kStages;
+  static constexpr int kStages = Mma::kStages, kAhead = kStages - Mma::kStagesRead;
   static constexpr bool kAsync = true;
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, kStages>;
@@ -110,20 +123,20 @@ struct CpAsyncRing : PipelineTraits {
     if constexpr (OperandA::kLoadsAhead) a.Begin(t);
     if constexpr (OperandB::kLoadsAhead) b.Begin(t);
     WEFT_UNROLL
-    for (int stage = 0; stage < kStages - 1; ++stage) {
+    for (int stage = 0; stage < kAhead; ++stage) {
       Copy(t, a, a0 + stage * Mma::kBytesA, 0, OperandA::kPieces);
       Copy(t, b, b0 + stage * Mma::kBytesB, 0, OperandB::kPieces);
       t.CpAsyncCommit();
     }
-    t.template CpAsyncWait<kStages - 2>();
+    t.template CpAsyncWait<kAhead - 1>();
     t.SyncThreads();
     typename Mma::Fragments fragments(t, shared);
     fragments.First(t);
 
-    int read = 0, write = kStages - 1;
+    int read = 0, write = kAhead;
     WEFT_NO_UNROLL
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      // Copies into stage `write`, which is free: the last barrier came after its last read.
+      // Copies into stage `write`, which is free: a barrier has come after its last read.
       const auto copies = [&](int point, int points) {
         const std::uint32_t to_a = a0 + write * Mma::kBytesA, to_b = b0 + write * Mma::kBytesB;
         if constexpr (Mma::kCopyPoints == 2) {  // one copy point for each operand
@@ -140,13 +153,14 @@ struct CpAsyncRing : PipelineTraits {
       };
       const auto step = [&](auto index) {
         constexpr int kStep = index();
-        fragments.template Before<kStep>(t, read);
+        fragments.template Before<kStep>(t, read, acc);
         if constexpr (kStep == Mma::kSteps - 1) {
           if constexpr (kStep == 0) {
             for (int point = 0; point < Mma::kCopyPoints; ++point) copies(point, Mma::kCopyPoints);
           }
           t.CpAsyncCommit();
-          t.template CpAsyncWait<kStages - 2>();
+          fragments.WaitForFree(t);
+          t.template CpAsyncWait<kAhead - 1>();
           t.SyncThreads();  // the next k tile has landed for all
           read = read + 1 == kStages ? 0 : read + 1;
         }
@@ -155,6 +169,7 @@ struct CpAsyncRing : PipelineTraits {
       UnrolledSteps<Mma::kSteps>(step);
       write = write + 1 == kStages ? 0 : write + 1;
     }
+    fragments.Last(t, acc);
     t.template CpAsyncWait<0>();
   }
 

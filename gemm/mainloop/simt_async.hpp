@@ -116,7 +116,7 @@ struct SimtAsyncMainloop
   };
 
   // What CpAsyncRing (pipeline.hpp) drives.
-  class Fragments {
+  class Fragments : public RingFragments {
    public:
     template <class Stages>
     WEFT_DEVICE Fragments(arch::Thread t, const Stages& shared)
@@ -135,8 +135,6 @@ struct SimtAsyncMainloop
     }
 
     WEFT_DEVICE void First(arch::Thread t) { Load(t, 0, 0); }
-    template <int kStep>
-    WEFT_DEVICE void Before(arch::Thread, int) {}
 
     template <int kStep, class Copies>
     WEFT_DEVICE void Step(arch::Thread t, int stage, Accumulators& acc, const Copies& copies) {

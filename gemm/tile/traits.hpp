@@ -33,6 +33,10 @@ struct MainloopTraits {
   // Some threads may load nothing, where an operand's pieces cannot be divided evenly among all
   // threads of a block (share.hpp).
   static constexpr bool kMayIdle = false;
+  // Of a CpAsyncRing: stages that are being multiplied when copies into another one start. 2 where
+  // products are asynchronous: those of a k tile are in flight, and warps that are behind may still
+  // be at the k tile before.
+  static constexpr int kStagesRead = 1;
   // The alignment of the stages of operands A and B, in bytes.
   static constexpr int kStageAlignment = 128;
 };
