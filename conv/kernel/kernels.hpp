@@ -74,44 +74,51 @@ struct UnitShape {
                          typename Mma::template KMajor<Rows, kPieceBytes>>;
 };
 
-// Operand A: the source as it is in memory or, if kChanged, transformed on its way to shared memory.
-template <class Mma, class PolicyT, SourceKind kind, bool kChanged = kChangesSource<PolicyT>>
-struct SourceOperand {
-  using Checked = CheckedPolicy<PolicyT>;
-  using Shape = typename UnitShape<Mma, gemm::RowsOfA, PolicyT, Checked::kSrcPiece>::type;
-  using Iterator = SourceIterator<gemm::ShapeInMemory<Shape, Checked::kSrcBits, 8>, Checked, kind>;
-  using type = gemm::StagedOperand<Shape, Iterator, SourceTransform<Shape, Iterator, PolicyT>>;
-};
+// Operand A of Mma: the source as it is in memory, or changed on its way to shared memory (values of
+// 4 bits, a source functor).
 template <class Mma, class PolicyT, SourceKind kind>
-struct SourceOperand<Mma, PolicyT, kind, false> {
+constexpr auto ChooseSourceOperand() {
   using Checked = CheckedPolicy<PolicyT>;
   using Shape = typename UnitShape<Mma, gemm::RowsOfA, PolicyT, Checked::kSrcPiece>::type;
-  using type = gemm::CopiedOperand<Mma, Shape, SourceIterator<Shape, Checked, kind>>;
-};
+  if constexpr (kChangesSource<PolicyT>) {
+    using InMemory = gemm::ShapeInMemory<Shape, Checked::kSrcBits, 8>;
+    using Iterator = SourceIterator<InMemory, Checked, kind>;
+    return std::type_identity<
+        gemm::StagedOperand<Shape, Iterator, SourceTransform<Shape, Iterator, PolicyT>>>();
+  } else {
+    return std::type_identity<
+        gemm::CopiedOperand<Mma, Shape, SourceIterator<Shape, Checked, kind>>>();
+  }
+}
+template <class Mma, class PolicyT, SourceKind kind>
+using SourceOperand = typename decltype(ChooseSourceOperand<Mma, PolicyT, kind>())::type;
 
-// Operand B: the pieces of FilterLayout in the shape that Mma reads.
-template <class Mma, class PolicyT, class Source, class Format = typename PolicyT::FilterLayout>
-struct FilterOperand {
-  static constexpr int kPiece = CheckedPolicy<PolicyT>::kSrcPiece;
-  using Shape = typename UnitShape < Mma, typename Mma::ColumnsOfB, PolicyT,
-        kPiece<16 ? kPiece : 16>::type;
-  using type = gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>;
-};
-template <class Mma, class PolicyT, class Source>
-struct FilterOperand<Mma, PolicyT, Source, CxRSKx<4>> {
-  using Shape = typename Mma::template MnMajor<typename Mma::ColumnsOfB, 16>;
-  using type = gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>;
-};
-template <class Mma, class PolicyT, class Source>
-struct FilterOperand<Mma, PolicyT, Source, PackedInt4<CxRSKx<64>>>
-    : FilterOperand<Mma, PolicyT, Source, CxRSKx<32>> {};  // two values are read as one byte
-template <class Mma, class PolicyT, class Source, class Format>
-struct FilterOperand<Mma, PolicyT, Source, PackedInt4<Format>> {
-  using Shape = typename Mma::template Int4Blocks<typename Mma::ColumnsOfB, Source::kKMajor>;
-  using type = std::conditional_t<Mma::Pipeline::kAsync,
-                                  gemm::CpAsyncOperand<Shape, gemm::AffineIterator<Shape, Source>>,
-                                  gemm::UpcastInt4Operand<Shape, Source>>;
-};
+// Operand B of Mma: the filter as it is in memory, but of int4. That is upcast in fragments where
+// cp.async copies it, else on its way to shared memory.
+template <class Mma, class PolicyT>
+constexpr auto ChooseFilterOperand() {
+  using Checked = CheckedPolicy<PolicyT>;
+  using Source = FilterSource<Checked>;
+  using Columns = typename Mma::ColumnsOfB;
+  constexpr int kPiece = Checked::kSrcPiece < 16 ? Checked::kSrcPiece : 16;
+  if constexpr (Checked::kInt4 && !Checked::kInt4Products) {
+    using Shape = typename Mma::template Int4Blocks<Columns, Source::kKMajor>;
+    using Iterator = gemm::AffineIterator<Shape, Source>;
+    return std::type_identity<
+        std::conditional_t<Mma::Pipeline::kAsync, gemm::CpAsyncOperand<Shape, Iterator>,
+                           gemm::UpcastInt4Operand<Shape, Source>>>();
+  } else if constexpr (std::is_same_v<typename Checked::FilterLayout, CxRSKx<4>>) {
+    using Shape = typename Mma::template MnMajor<Columns, 16>;
+    return std::type_identity<
+        gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>>();
+  } else {
+    using Shape = typename UnitShape<Mma, Columns, PolicyT, kPiece>::type;
+    return std::type_identity<
+        gemm::CopiedOperand<Mma, Shape, gemm::AffineIterator<Shape, Source>>>();
+  }
+}
+template <class Mma, class PolicyT>
+using FilterOperand = typename decltype(ChooseFilterOperand<Mma, PolicyT>())::type;
 
 // What tensor cores are told of a convolution's operands. Where products are of int4, a filter of
 // int4 is not upcast. mma_sm75 finds int8 in its stages, and upcasts no filter either.
@@ -140,8 +147,8 @@ struct Parts : gemm::PartsTraits {
   using Mainloop = MainloopFor<PolicyT>;
   using Pipeline = typename Mainloop::Pipeline;
 
-  using OperandA = typename SourceOperand<Mainloop, PolicyT, kind>::type;
-  using OperandB = typename FilterOperand<Mainloop, PolicyT, FilterSource<Checked>>::type;
+  using OperandA = SourceOperand<Mainloop, PolicyT, kind>;
+  using OperandB = FilterOperand<Mainloop, PolicyT>;
   using Stored = gemm::WithDependentLaunch<PolicyT, Pipeline, OperandA, OperandB>;
   using Epilogue = gemm::DirectStore<Stored, decltype(Params::output), typename Mainloop::Map>;
 
