@@ -122,9 +122,7 @@ class DepthwisePointwise {
   using Element = typename PolicyT::Element;
   using Middle = typename FirstEpilogue::Output;  // elements of the tensor between the halves
   using Output = typename Epilogue::Output;
-  using DepthwiseArguments = DepthwiseHalfArguments<FirstEpilogue>;
   using Arguments = DepthwisePointwiseArguments<Element, FirstEpilogue, Epilogue>;
-  using DepthwiseFilter = PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise>;
   using Filter = PackedFilter<CxRSKx<32>, std::int8_t>;
   using BiasElement = typename Epilogue::BiasElement;
   using ResidualElement = typename Epilogue::ResidualElement;

@@ -232,13 +232,15 @@ struct WithSource : PolicyT {
 
 namespace internal {
 
-// The family of With<PolicyT> for each policy PolicyT of a family.
-template <template <class> class With, class Functor>
+template <template <class> class With, class FamilyT>
 struct FamilyWith;
 template <template <class> class With, class... Policies>
 struct FamilyWith<With, Family<Policies...>> {
   using type = Family<With<Policies>...>;
 };
+// The family of With<PolicyT> for each policy PolicyT of a family.
+template <template <class> class With, class FamilyT>
+using EachWith = typename FamilyWith<With, FamilyT>::type;
 
 }  // namespace internal
 
@@ -252,14 +254,11 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT =
 using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
-using U8Conv4Family =
-    typename internal::FamilyWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>::type;
+using U8Conv4Family = internal::EachWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
-using U8Conv32Family =
-    typename internal::FamilyWith<UnsignedSource, S8Conv32Family<Epilogue, Dst>>::type;
+using U8Conv32Family = internal::EachWith<UnsignedSource, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
-using U8ConvNhwcFamily =
-    typename internal::FamilyWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>::type;
+using U8ConvNhwcFamily = internal::EachWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>;
 
 // Policy PolicyT with a filter of int4, two values to a byte, as
 // weft::PackFilter<PolicyT::FilterLayout> packs it. wgmma_sm90 takes such filters over NCxHWx<32>
@@ -281,13 +280,16 @@ struct Int4Source : PolicyT {
 
 namespace internal {
 
-template <template <class> class With, class Functor>
+template <template <class> class With, class FamilyT>
 struct Int4Family;
 template <template <class> class With, class... Policies>
 struct Int4Family<With, Family<Policies...>> {
   using type = gemm::JoinFamilies<
       std::conditional_t<kIsWgmma<Policies>, Family<>, Family<With<Policies>>>...>;
 };
+// The same without wgmma_sm90 tiles.
+template <template <class> class With, class FamilyT>
+using EachInt4 = typename Int4Family<With, FamilyT>::type;
 
 // Source and filter are of int4; the source's channels come in blocks of 64. PolicyT is a policy
 // over NCxHWx<32>.
@@ -307,9 +309,9 @@ struct Int4Mma64 : Int4Conv64<PolicyT> {
 // wgmma_sm90 tiles. Single policies are for instance Int4Filter<U8Conv32<>>, families
 // Int4FilterFamily<S8Conv32Family<>>.
 template <class Functor>
-using Int4FilterFamily = typename internal::Int4Family<Int4Filter, Functor>::type;
+using Int4FilterFamily = internal::EachInt4<Int4Filter, Functor>;
 template <class Functor>
-using Int4SourceFamily = typename internal::Int4Family<Int4Source, Functor>::type;
+using Int4SourceFamily = internal::EachInt4<Int4Source, Functor>;
 
 // Networks of 4 bits: source, filter and, unless another Dst is given, output are of 4 bits, in
 // blocks of 64 channels. The values of U4Conv64 are 0 to 15, so that the clamp is a ReLU as well.
@@ -322,11 +324,9 @@ using S4Conv64 = internal::Int4Conv64<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using U4Conv64 = internal::Int4Conv64<U8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>>
-using S4Conv64Family =
-    typename internal::Int4Family<internal::Int4Conv64, S8Conv32Family<Epilogue, Dst>>::type;
+using S4Conv64Family = internal::EachInt4<internal::Int4Conv64, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
-using U4Conv64Family =
-    typename internal::Int4Family<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>::type;
+using U4Conv64Family = internal::EachInt4<internal::Int4Conv64, U8Conv32Family<Epilogue, Dst>>;
 
 // The same by the 4-bit tensor-core instructions of sm_75 to sm_89, which multiply the values as
 // they are, at twice the rate of int8's. Hopper has none, and takes two instructions on bytes for
@@ -336,11 +336,9 @@ using S4Mma64 = internal::Int4Mma64<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>, class TileT = Mma128x64>
 using U4Mma64 = internal::Int4Mma64<U8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = S4Bias, class Dst = PairedInt4<NCxHWx<64>>>
-using S4Mma64Family =
-    typename internal::Int4Family<internal::Int4Mma64, S8Conv32Family<Epilogue, Dst>>::type;
+using S4Mma64Family = internal::EachInt4<internal::Int4Mma64, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = U4BiasRelu, class Dst = PairedInt4<NCxHWx<64>>>
-using U4Mma64Family =
-    typename internal::Int4Family<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>>::type;
+using U4Mma64Family = internal::EachInt4<internal::Int4Mma64, U8Conv32Family<Epilogue, Dst>>;
 
 // Makes args.window_sums, which a FilterZeroPoint stage of policy PolicyT reads: for each output
 // pixel and group the sum of the source values that meet the filter, each less the source's zero
@@ -376,13 +374,10 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC, class TileT 
 using S8DeconvNhwc = Transposed<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8Deconv4Family =
-    typename internal::FamilyWith<Transposed, S8Conv4Family<Epilogue, Dst>>::type;
+using S8Deconv4Family = internal::EachWith<Transposed, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8Deconv32Family =
-    typename internal::FamilyWith<Transposed, S8Conv32Family<Epilogue, Dst>>::type;
+using S8Deconv32Family = internal::EachWith<Transposed, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8DeconvNhwcFamily =
-    typename internal::FamilyWith<Transposed, S8ConvNhwcFamily<Epilogue, Dst>>::type;
+using S8DeconvNhwcFamily = internal::EachWith<Transposed, S8ConvNhwcFamily<Epilogue, Dst>>;
 
 }  // namespace weft::conv

@@ -3,8 +3,8 @@
 //
 //     using LoadB = weft::gemm::Upcast<weft::Half, std::int8_t>;  // or LoadA, or both
 //
-// (or is a WithLoadB<PolicyT, ...>) multiplies what the functor makes of each element of B, and its
-// b is a matrix of the functor's Source:
+// multiplies what the functor makes of each element of B, and its b is a matrix of the functor's
+// Source:
 //
 //     struct MyLoad {
 //       using Source = std::int8_t;  // or std::uint8_t, weft::Int4, Float8E4m3, Float8E5m2
@@ -176,16 +176,6 @@ template <class Element, class From>
 inline constexpr bool kUpcastsInRegisters<Upcast<Element, From>> =
     (std::is_same_v<Element, Half> || std::is_same_v<Element, Bfloat16>) &&
     (std::is_same_v<From, std::int8_t> || std::is_same_v<From, Int4>);
-
-// `PolicyT` with a load functor for B, for A.
-template <class PolicyT, class Functor>
-struct WithLoadB : PolicyT {
-  using LoadB = Functor;
-};
-template <class PolicyT, class Functor>
-struct WithLoadA : PolicyT {
-  using LoadA = Functor;
-};
 
 // Instantiating this checks a load functor of a product that multiplies Elements.
 template <class Functor, class Element>

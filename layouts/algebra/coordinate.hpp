@@ -142,12 +142,6 @@ constexpr auto ToFlatCoord(Coord coord, Shape shape) {
                    [](const auto& c, const auto& s) constexpr { return CoordToIndex(c, s); });
 }
 
-// The coordinate of shape `to` with the same linear index as coord has in shape `from`.
-template <class Coord, class From, class To>
-constexpr auto ConvertCoord(Coord coord, From from, To to) {
-  return IndexToCoord(CoordToIndex(coord, from), to);
-}
-
 // The parts of t (a shape or a stride) at which coord has an underscore, left to right, one element
 // each: Slice((_, 1), (2, (3, 4))) is (2).
 template <class Coord, class Type>

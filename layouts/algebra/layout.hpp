@@ -70,12 +70,6 @@ struct Layout : detail::Leaf<0, ShapeT>, detail::Leaf<1, StrideT> {
     }
   }
 
-  // The nested coordinate at a linear index.
-  template <Integer Index>
-  constexpr auto CoordAt(Index index) const {
-    return IndexToCoord(index, shape());
-  }
-
   template <class OtherShape, class OtherStride>
   friend constexpr bool operator==(Layout a, const Layout<OtherShape, OtherStride>& b) {
     return MakeTuple(a.shape(), a.stride()) == MakeTuple(b.shape(), b.stride());

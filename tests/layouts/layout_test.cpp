@@ -55,7 +55,6 @@ static_assert(IndexToCoord(16, kShape) == MakeTuple(1, MakeTuple(1, 2)));
 static_assert(ToFlatCoord(16, kShape) == MakeTuple(1, 5));
 static_assert(ToNestedCoord(MakeTuple(1, 5), kShape) == MakeTuple(1, MakeTuple(1, 2)));
 static_assert(CoordToIndex(MakeTuple(1, 5), kShape) == 16);
-static_assert(ConvertCoord(MakeTuple(1, 5), kShape, MakeTuple(9, 2)) == MakeTuple(7, 1));
 static_assert(IsStatic<decltype(IndexToCoord(kInt<16>, kShape))>);
 static_assert(CoordToOffset(MakeTuple(1, 5), kShape, MakeTuple(3, MakeTuple(12, 1))) == 17);
 
