@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/fold_lanes.hpp"
@@ -19,6 +20,7 @@ inline namespace WEFT_BACKEND {
 // A thread's running minimum and maximum of kChannels channels.
 template <int kChannels>
 struct KeptRange {
+  static constexpr int kCount = kChannels;
   float least[kChannels], greatest[kChannels];
 
   WEFT_DEVICE void Clear() {
@@ -41,12 +43,13 @@ struct NoRange {
 };
 
 // Folds a warp's ranges into those in global memory; all lanes of the warp call it. kLanes: the
-// bits of a lane's number that its channels do not depend on. channel(g): the first channel of
-// group g. end: one past the last channel. p: an OutputParams.
-template <int kLanes, class Output, int kChannels, int kGroups, class ChannelOf>
-WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p,
-                             const KeptRange<kChannels> (&ranges)[kGroups], std::int32_t end,
-                             const ChannelOf& channel) {
+// bits of a lane's number that its channels do not depend on. ranges: an array, of a KeptRange for
+// each group of channels. channel(g): the first channel of group g. end: one past the last channel. p: an OutputParams.
+template <int kLanes, class Output, class Ranges, class ChannelOf>
+WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p, const Ranges& ranges,
+                             std::int32_t end, const ChannelOf& channel) {
+  constexpr int kGroups = std::extent_v<Ranges>;
+  constexpr int kChannels = std::remove_extent_t<Ranges>::kCount;
   // Each group has its least values, then its greatest ones negated: one fold by minimum does both.
   constexpr int kEnds = 2 * kChannels;
   float least[kGroups * kEnds];

@@ -114,9 +114,10 @@ struct NoSums {
 // The image sums of a StagedStore: a warp adds up one chunk of 16 channels, one byte each, over
 // kRows pixels in shared memory. Pixel `row` belongs to image[row], negative if it is outside, and
 // its chunk lies at chunk(row). channel(b) is the channel of byte b. All lanes of the warp call it.
-template <class Element, int kRows, class Output, class ChunkOf, class ChannelOf>
+template <int kRows, class Output, class ChunkOf, class ChannelOf>
 WEFT_DEVICE void AddUpChunks(arch::Thread t, const Output& p, const std::int32_t* image,
                              std::int32_t end, const ChunkOf& chunk, const ChannelOf& channel) {
+  using Element = typename Output::Output;
   static_assert(sizeof(Element) == 1 && kRows % 8 == 0);
   constexpr int kRowLanes = 4 + 8 + 16;  // four lanes read a chunk, a word each
   constexpr std::int32_t kNone = 0x7fffffff;

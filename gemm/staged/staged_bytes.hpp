@@ -115,7 +115,7 @@ struct StagedBytes {
     for (int chunk = t.warp() % 4; chunk < TileT::kChunks; chunk += 4) {
       const std::int32_t k = span.first + Pixels::ChannelOf(chunk);
       if (k >= span.end) return;
-      AddUpChunks<Element, TileT::kRows>(
+      AddUpChunks<TileT::kRows>(
           t, p, shared.image[Map::Group(t)] + Pixels::FirstOf(chunk), span.end,
           [&](int row) { return staged[Chunks::Place(row, chunk)]; },
           [&](int b) { return k + Chunks::ChannelOf(chunk, b); });
