@@ -230,20 +230,6 @@ struct WithSource : PolicyT {
   using SourceFunctor = SourceFunctorT;
 };
 
-namespace internal {
-
-template <template <class> class With, class FamilyT>
-struct FamilyWith;
-template <template <class> class With, class... Policies>
-struct FamilyWith<With, Family<Policies...>> {
-  using type = Family<With<Policies>...>;
-};
-// The family of With<PolicyT> for each policy PolicyT of a family.
-template <template <class> class With, class FamilyT>
-using EachWith = typename FamilyWith<With, FamilyT>::type;
-
-}  // namespace internal
-
 // The operators above with sources of uint8, and with ONNX's epilogue unless another is given: see
 // docs/quantization.md.
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>, class TileT = Tile64x64>
@@ -254,11 +240,11 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT =
 using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
-using U8Conv4Family = internal::EachWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>;
+using U8Conv4Family = EachWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
-using U8Conv32Family = internal::EachWith<UnsignedSource, S8Conv32Family<Epilogue, Dst>>;
+using U8Conv32Family = EachWith<UnsignedSource, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
-using U8ConvNhwcFamily = internal::EachWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>;
+using U8ConvNhwcFamily = EachWith<UnsignedSource, S8ConvNhwcFamily<Epilogue, Dst>>;
 
 // Policy PolicyT with a filter of int4, two values to a byte, as
 // weft::PackFilter<PolicyT::FilterLayout> packs it. wgmma_sm90 takes such filters over NCxHWx<32>
@@ -374,10 +360,10 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC, class TileT 
 using S8DeconvNhwc = Transposed<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8Deconv4Family = internal::EachWith<Transposed, S8Conv4Family<Epilogue, Dst>>;
+using S8Deconv4Family = EachWith<Transposed, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8Deconv32Family = internal::EachWith<Transposed, S8Conv32Family<Epilogue, Dst>>;
+using S8Deconv32Family = EachWith<Transposed, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8DeconvNhwcFamily = internal::EachWith<Transposed, S8ConvNhwcFamily<Epilogue, Dst>>;
+using S8DeconvNhwcFamily = EachWith<Transposed, S8ConvNhwcFamily<Epilogue, Dst>>;
 
 }  // namespace weft::conv

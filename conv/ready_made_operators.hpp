@@ -49,12 +49,11 @@ using S8DepthwiseNhwcFamily =
     internal::OfAnyGpu<internal::DepthwiseNhwcOf, Epilogue, Dst, tile_families::kDepthwiseNhwc>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
-using U8Depthwise4Family = internal::EachWith<UnsignedSource, S8Depthwise4Family<Epilogue, Dst>>;
+using U8Depthwise4Family = EachWith<UnsignedSource, S8Depthwise4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
-using U8Depthwise32Family = internal::EachWith<UnsignedSource, S8Depthwise32Family<Epilogue, Dst>>;
+using U8Depthwise32Family = EachWith<UnsignedSource, S8Depthwise32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
-using U8DepthwiseNhwcFamily =
-    internal::EachWith<UnsignedSource, S8DepthwiseNhwcFamily<Epilogue, Dst>>;
+using U8DepthwiseNhwcFamily = EachWith<UnsignedSource, S8DepthwiseNhwcFamily<Epilogue, Dst>>;
 
 // The Deconvolution policies of ready_made.hpp with sources of uint8, and with ONNX's epilogue
 // unless another is given.
@@ -66,11 +65,11 @@ template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT =
 using U8DeconvNhwc = Transposed<U8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
-using U8Deconv4Family = internal::EachWith<Transposed, U8Conv4Family<Epilogue, Dst>>;
+using U8Deconv4Family = EachWith<Transposed, U8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
-using U8Deconv32Family = internal::EachWith<Transposed, U8Conv32Family<Epilogue, Dst>>;
+using U8Deconv32Family = EachWith<Transposed, U8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
-using U8DeconvNhwcFamily = internal::EachWith<Transposed, U8ConvNhwcFamily<Epilogue, Dst>>;
+using U8DeconvNhwcFamily = EachWith<Transposed, U8ConvNhwcFamily<Epilogue, Dst>>;
 
 // Policy PolicyT for a CondConv; below, the operators of ready_made.hpp as such policies.
 template <class PolicyT>
@@ -86,11 +85,11 @@ template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC, class TileT 
 using S8CondConvNhwc = Conditional<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8CondConv4Family = internal::EachWith<Conditional, S8Conv4Family<Epilogue, Dst>>;
+using S8CondConv4Family = EachWith<Conditional, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8CondConv32Family = internal::EachWith<Conditional, S8Conv32Family<Epilogue, Dst>>;
+using S8CondConv32Family = EachWith<Conditional, S8Conv32Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8CondConvNhwcFamily = internal::EachWith<Conditional, S8ConvNhwcFamily<Epilogue, Dst>>;
+using S8CondConvNhwcFamily = EachWith<Conditional, S8ConvNhwcFamily<Epilogue, Dst>>;
 
 namespace internal {
 

@@ -239,14 +239,6 @@ using ProductsOf =
     typename TiledGemms<ElementT, Epilogue, LayoutsT,
                         typename RowsWith<product_families::Table, kParts>::type>::type;
 
-// The family of With<PolicyT> for each policy PolicyT of FamilyT.
-template <template <class PolicyT> class With, class FamilyT>
-struct EachWith;
-template <template <class PolicyT> class With, class... Policies>
-struct EachWith<With, Family<Policies...>> {
-  using type = Family<With<Policies>...>;
-};
-
 template <class ElementT, class LayoutsT>
 struct GemmParts {
   static constexpr bool kLines = std::is_same_v<typename LayoutsT::LayoutA, layouts::RowMajor> &&
@@ -284,7 +276,7 @@ struct MixedFamily {
             : kUpcastsInRegisters<FromA> ? kUpcastA
                                          : 0);
   }
-  using All = typename EachWith<Loaded, ProductsOf<Parts(), Element, Epilogue, LayoutsT>>::type;
+  using All = EachWith<Loaded, ProductsOf<Parts(), Element, Epilogue, LayoutsT>>;
 };
 
 // The parts of a family of complex numbers.
@@ -334,9 +326,8 @@ template <class Epilogue =
               epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::RoundTo<Half>>,
           class... Layouts>
 using HalfSumGemmFamily =
-    typename internal::EachWith<HalfSumGemm,
-                                internal::ProductsOf<internal::product_families::kHalfSums, Half,
-                                                     Epilogue, LayoutsOf<Layouts...>>>::type;
+    EachWith<HalfSumGemm, internal::ProductsOf<internal::product_families::kHalfSums, Half,
+                                               Epilogue, LayoutsOf<Layouts...>>>;
 
 // Products of 16-bit floats of which one operand is std::int8_t, std::uint8_t, Int4, Float8E4m3 or
 // Float8E5m2 in memory and is upcast (gemm/policy/load_functor.hpp): MixedGemmFamily<Half, Int4>

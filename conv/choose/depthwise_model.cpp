@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
 #include "weft/gemm/choose/tile_model_parts.hpp"
 
 namespace weft::conv {
@@ -19,8 +20,12 @@ double Instructions(const DepthwiseWork& work) {
   constexpr double kThread = 110.0, kSourceRow = 90.0, kTaps = 34.0;
   return kThread + kSourceRow * work.source_rows + kTaps * work.output_rows * work.packets;
 }
-// Of the lesser of computing and memory, which comes on top.
-constexpr double kDepthwiseNext = 0.42;
+// The time of a kernel that computes for `compute` microseconds and waits for memory for `memory`.
+void SetTime(double launch, double compute, double memory, Prediction* result) {
+  constexpr double kNext = 0.42;  // of the lesser of the two, which comes on top
+  result->memory_bound = memory > compute;
+  result->microseconds = launch + std::max(compute, memory) + kNext * std::min(compute, memory);
+}
 
 }  // namespace
 
@@ -37,16 +42,15 @@ Prediction PredictDepthwise(const DepthwiseWork& work, const PlanCounts& counts,
       per_sm * facts.threads * Instructions(work) / kLanesPerClock / gpu.clock_mhz;
   const double scattered = facts.source.nhwc ? kScattered * 32.0 / facts.config.threadblock.n : 0.0;
   const double memory = counts.bytes * (1.0 + scattered) / gpu.bytes_per_us;
-  result.memory_bound = memory > compute;
-  result.microseconds =
-      kLaunch + std::max(compute, memory) + kDepthwiseNext * std::min(compute, memory);
+  SetTime(kLaunch, compute, memory, &result);
   return result;
 }
 
 // Fitted to the quickest tiles of fused_bench on an H200, whose list has no other times:
 // docs/depthwise_pointwise.md says how often the choice is the same.
-Prediction PredictDepthwisePointwise(const DepthwisePointwisePlan& plan,
-                                     const DepthwisePointwiseFacts& facts, const GpuFacts& gpu) {
+Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan,
+                                              const DepthwisePointwiseFacts& facts,
+                                              const GpuFacts& gpu) {
   const gemm::TileFacts tile = LaunchFacts(plan, facts.tile);
   double per_sm = 0.0;
   Prediction result = SpreadOverGpu(plan.counts, tile, gpu, &per_sm);
@@ -73,15 +77,14 @@ Prediction PredictDepthwisePointwise(const DepthwisePointwisePlan& plan,
   const double compute =
       Overlapped({together, std::ceil(per_sm / result.blocks_per_sm) * alone}) / gpu.clock_mhz;
   const double memory = plan.counts.bytes / gpu.bytes_per_us;
-  result.memory_bound = memory > compute;
-  result.microseconds =
-      kLaunch + std::max(compute, memory) + kDepthwiseNext * std::min(compute, memory);
+  SetTime(kLaunch, compute, memory, &result);
   return result;
 }
 
 // Not fitted: the products of both halves.
-Prediction PredictDepthwisePointwise(const DepthwisePointwisePlan& plan,
-                                     const DepthwisePointwiseFacts& facts, const CpuFacts& cpu) {
+Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan,
+                                              const DepthwisePointwiseFacts& facts,
+                                              const CpuFacts& cpu) {
   double per_thread = 0.0;
   Prediction result = SpreadOverCpu(plan.counts, facts.tile, cpu, &per_thread);
   const double values = 16.0 * plan.work.output_rows * 32.0 * plan.k_tiles;

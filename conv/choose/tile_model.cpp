@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "weft/conv/choose/depthwise_model.hpp"
-#include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
 #include "weft/conv/planner/plan.hpp"
 
 namespace weft::conv {
@@ -20,18 +19,6 @@ Prediction ConvolutionPlanner::Predict(const ConvPlan& plan, const ConvFacts& fa
 Prediction ConvolutionPlanner::Predict(const ConvPlan& plan, const ConvFacts& facts,
                                        const CpuFacts& cpu) {
   return gemm::Predict(plan.counts, facts, cpu);
-}
-
-Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan,
-                                              const DepthwisePointwiseFacts& facts,
-                                              const GpuFacts& gpu) {
-  return PredictDepthwisePointwise(plan, facts, gpu);
-}
-
-Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan,
-                                              const DepthwisePointwiseFacts& facts,
-                                              const CpuFacts& cpu) {
-  return PredictDepthwisePointwise(plan, facts, cpu);
 }
 
 Prediction Predict(const Problem& problem, const ConvFacts& tile, const GpuFacts& gpu) {

@@ -12,6 +12,7 @@
 namespace weft::conv {
 
 using gemm::CheckedFamily;
+using gemm::EachWith;
 using gemm::Family;
 using gemm::PolicyOf;
 

@@ -107,6 +107,13 @@ template <class... Firsts, class... Seconds, class... Others>
 struct Joined<Family<Firsts...>, Family<Seconds...>, Others...>
     : Joined<Family<Firsts..., Seconds...>, Others...> {};
 
+template <template <class> class With, class FamilyT>
+struct EachOf;
+template <template <class> class With, class... Policies>
+struct EachOf<With, Family<Policies...>> {
+  using type = Family<With<Policies>...>;
+};
+
 // Whether PolicyT's tiles are divided among the blocks of a cluster (cluster split-K) or handed to
 // ping-pong warpgroups.
 template <class PolicyT>
@@ -141,6 +148,10 @@ using PolicyOf = typename internal::PolicyAt<Functor, kSize, kIndex>::type;
 // The policies of several families, one after the other.
 template <class... Families>
 using JoinFamilies = typename internal::Joined<Families...>::type;
+
+// The family of With<PolicyT> for each policy PolicyT of a family, in the same order.
+template <template <class> class With, class FamilyT>
+using EachWith = typename internal::EachOf<With, FamilyT>::type;
 
 template <class Functor>
 concept FamilyOfProducts = internal::kOfProducts<Functor>;
