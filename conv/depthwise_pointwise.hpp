@@ -131,8 +131,7 @@ class DepthwisePointwise {
     gemm::TileFacts facts = FactsOf<Second>();
     facts.config = PolicyT::config;
     facts.threads = PolicyT::config.warps * 32;
-    facts.shared_bytes = 0;                                  // depends on a problem's channels
-    if (PolicyT::config.split > 1) facts.hardware.min = 90;  // clusters need sm_90
+    facts.shared_bytes = 0;  // depends on a problem's channels
     return facts;
   }
 

@@ -124,8 +124,7 @@ absl::Status Measure(Bench& bench, const Bottleneck& b, std::int64_t images, Jso
       return found.count;
     };
     ways.push_back(
-        {absl::StrCat("fused_", P::config.rows, "x", P::config.warps, "x", P::config.warp_n,
-                      P::config.split > 1 ? absl::StrCat("_s", P::config.split) : ""),
+        {absl::StrCat("fused_", P::config.rows, "x", P::config.warps, "x", P::config.warp_n),
          enqueue, wrong});
   });
   Race race(bench.watch(), count);

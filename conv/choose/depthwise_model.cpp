@@ -63,15 +63,14 @@ Prediction DepthwisePointwisePlanner::Predict(const DepthwisePointwisePlan& plan
   constexpr double kAlone = 1.2;  // clocks of an instruction of a warp that has no other beside it
   constexpr double kFilter = 320.0;  // clocks that it waits for the filter of a k tile
   const gemm::TileShape& warp = tile.config.warp;
-  // A cluster's blocks share k tiles and groups: that was not fitted.
-  const double split = tile.config.cluster_split_k, warps = split * tile.threads / 32.0;
+  const double warps = tile.threads / 32.0;
   const double rows = plan.work.output_rows, k_tiles = plan.k_tiles;
   const double groups = gemm::CeilDiv(plan.padded_k, warp.n);  // of output channels
   const double k_tile = Instructions(plan.work) + kWrite * rows;
   const double products = rows * warp.n / 8.0;  // of a k tile and a group
   const double group = k_tiles * kProduct * products + kStore * products + kColumns;
   // Of all warps of a multiprocessor, which has four that issue; and of the slowest of a block's.
-  const double together = per_sm / split * (k_tiles * k_tile + groups * group) / 4.0;
+  const double together = per_sm * (k_tiles * k_tile + groups * group) / 4.0;
   const double alone = std::ceil(k_tiles / warps) * k_tile * kAlone +
                        std::ceil(groups / warps) * (group * kAlone + k_tiles * kFilter);
   const double compute =

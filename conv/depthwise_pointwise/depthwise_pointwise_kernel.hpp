@@ -6,9 +6,6 @@
 // tensor cores read operand A. After the one barrier each takes warp_n output channels at a time,
 // over all of k. Since a warp multiplies all of the block's pixels, no two warps need the same
 // filter values, which therefore go from global memory straight to registers.
-//
-// With config.split the block is a cluster of blocks, and "warps" are those of all of them: what a
-// warp convolves it writes to the shared memory of each block.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +13,8 @@
 #include <type_traits>
 
 #include "weft/conv/depthwise/depthwise.hpp"
-#include "weft/conv/depthwise_pointwise/middle_exchange.hpp"
 #include "weft/conv/policy/depthwise_pointwise_policy.hpp"
+#include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/epilogue_store.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/mainloop/mma_sm80.hpp"
@@ -76,8 +73,7 @@ struct DepthwisePointwiseKernel {
   };
   static constexpr int kKTileBytes = Mainloop::kBytesA;
   static constexpr int kThreads = Mainloop::kThreads, kWarps = kThreads / 32;
-  static constexpr int kClusterSplit = PolicyT::config.split;
-  static constexpr arch::Requires kRequires = {.min = kClusterSplit > 1 ? 90 : 80};
+  static constexpr arch::Requires kRequires = {.min = 80};
   static constexpr bool kDependent = kDependentFused<PolicyT>;
 
   // The limits were found by compiling: the fewest registers that do not spill. Both halves take
@@ -92,7 +88,7 @@ struct DepthwisePointwiseKernel {
                        : kFilterZeros ? (kSmall               ? 128
                                          : Window::kRows <= 4 ? 168
                                                               : 208)
-                       : kSmall       ? (before_90 || kClusterSplit > 1 ? 96 : 80)
+                       : kSmall       ? (before_90 ? 96 : 80)
                        : kMedium      ? 96
                                       : (before_90 || kZeroPoint ? 168 : 128);
     const int product = kSums > 56 ? 168 : kSums > 16 ? 128 : 80;
@@ -110,18 +106,16 @@ struct DepthwisePointwiseKernel {
   static constexpr int kMinBlocksPerSmBefore90 = Blocks(Registers(true));
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
-    Exchange::Arrive(t);
     const int number = t.lane() / 8, word = t.lane() % 8;
     const Patch patch = PatchOf(t, p.iterator, number);
     const typename Window::Ahead ahead(p.iterator, patch, patch.inside, word);
-    if (WarpOfCluster(t) < p.k_tiles && StartsAtOnce(t.block_x(), kMinBlocksPerSm)) {
-      ahead.Ask(t, p.iterator, WarpOfCluster(t));
+    if (t.warp() < p.k_tiles && StartsAtOnce(t.block_x(), kMinBlocksPerSm)) {
+      ahead.Ask(t, p.iterator, t.warp());
     }
     if constexpr (kDependent) {
       t.WaitForEarlierGrids();
       t.LetLaterGridsStart();  // behind the wait, as in gemm/kernel/multistage.hpp
     }
-    Exchange::Wait(t);
     const std::uint32_t middle = t.SharedAddress(shared.middle);
     Convolve(t, p, patch, ahead, middle);
     Multiply(t, p, middle);
@@ -132,18 +126,9 @@ struct DepthwisePointwiseKernel {
   using Math = gemm::EpilogueMath<First, decltype(Params::middle), 4>;
   using LayoutA = typename Mainloop::LayoutA;
 
-  using Exchange = std::conditional_t<(kClusterSplit > 1), ClusterExchange, BlockExchange>;
-
-  // A warp's number among those of the cluster. Neighbouring numbers are of different blocks, so
-  // that each block gets its share of few k tiles and few columns.
-  WEFT_DEVICE static int WarpOfCluster(arch::Thread t) {
-    return t.warp() * kClusterSplit + Exchange::Rank(t);
-  }
-  static constexpr int kClusterWarps = kWarps * kClusterSplit;
-
   // Patch i of the block, 0 to 3.
   WEFT_DEVICE static Patch PatchOf(arch::Thread t, const DepthwiseIteratorParams& iterator, int i) {
-    const std::int32_t index = t.block_x() / kClusterSplit * kPatches + i;
+    const std::int32_t index = t.block_x() * kPatches + i;
     return {iterator.Tile(index, Window::kRows), index < iterator.tiles};
   }
 
@@ -153,15 +138,14 @@ struct DepthwisePointwiseKernel {
                                    const typename Window::Ahead& ahead, std::uint32_t middle) {
     const int number = t.lane() / 8, word = t.lane() % 8;
     // Whether a thread prefetches the k tiles that follow its first. Threads of few rows have most
-    // loads in flight at once anyway, and clusters have few k tiles; with these, 5x5 filters or
-    // zero points of filters no registers are left for it, and at stride 2 it was slower.
+    // loads in flight at once anyway; with 5x5 filters or zero points of filters no registers are
+    // left for it, and at stride 2 it was slower.
     constexpr DepthwiseShape kOf = kDepthwiseShapes[kShape];
-    constexpr bool kAsks = kClusterSplit == 1 && kOf.r == 3 && kOf.stride == 1 &&
-                           Window::kRows > 2 && !First::Epilogue::kFilterZeroPoint;
+    constexpr bool kAsks =
+        kOf.r == 3 && kOf.stride == 1 && Window::kRows > 2 && !First::Epilogue::kFilterZeroPoint;
     WEFT_NO_UNROLL
-    for (int k_tile = WarpOfCluster(t); k_tile < p.k_tiles; k_tile += kClusterWarps) {
-      if (kAsks && k_tile + kClusterWarps < p.k_tiles)
-        ahead.Ask(t, p.iterator, k_tile + kClusterWarps);
+    for (int k_tile = t.warp(); k_tile < p.k_tiles; k_tile += kWarps) {
+      if (kAsks && k_tile + kWarps < p.k_tiles) ahead.Ask(t, p.iterator, k_tile + kWarps);
       DepthwiseTile tile = patch;
       tile.k = k_tile * 32 + word * 4;
       typename Math::Channels channels;
@@ -173,15 +157,11 @@ struct DepthwisePointwiseKernel {
       // apart, where the two halves lie in the same way.
       const std::uint32_t at =
           middle + static_cast<std::uint32_t>(k_tile * kKTileBytes + word / 2 * 4);
-      Places to;
+      std::uint32_t to[2];  // where the thread writes its even and its odd pixels
       WEFT_UNROLL
       for (int half = 0; half < 2; ++half) {
-        const std::uint32_t own =
+        to[half] =
             at + static_cast<std::uint32_t>(LayoutA::Offset(half * kPatches + number, 0, word % 2));
-        WEFT_UNROLL
-        for (int rank = 0; rank < kClusterSplit; ++rank) {
-          to.of[rank][half] = Exchange::AddressIn(t, own, rank);
-        }
       }
       DepthwiseFilterZeros<First> zeros(t, p.middle, tile.k);
       const auto finish = [&](int row) {
@@ -197,16 +177,11 @@ struct DepthwisePointwiseKernel {
     }
   }
 
-  // Where a thread writes its even and its odd pixels, in each block of the cluster.
-  struct Places {
-    std::uint32_t of[kClusterSplit][2];
-  };
-
   template <bool kShift>
   WEFT_DEVICE static void WriteRow(arch::Thread t, const Params& p, const DepthwiseTile& tile,
                                    bool inside, const typename Math::Channels& channels,
                                    const typename Window::Accumulators& acc, int row,
-                                   const Places& to) {
+                                   const std::uint32_t (&to)[2]) {
     constexpr int kColumns = DepthwiseConfig::kColumns;
     static_assert(kColumns == 4 && kPatches == 4);
     WEFT_UNROLL
@@ -228,10 +203,7 @@ struct DepthwisePointwiseKernel {
       std::uint32_t bytes;
       memcpy(&bytes, outputs, sizeof(bytes));
       const auto further = static_cast<std::uint32_t>(i / 2 * (8 * 32));
-      WEFT_UNROLL
-      for (int rank = 0; rank < kClusterSplit; ++rank) {
-        Exchange::Store(t, to.of[rank][i % 2] + further, bytes);
-      }
+      t.StoreSharedAt(to[i % 2] + further, bytes);
     }
   }
 
@@ -266,21 +238,21 @@ struct DepthwisePointwiseKernel {
   // The 1x1 convolution of the block's pixels; each warp has output channels of its own.
   WEFT_DEVICE static void Multiply(arch::Thread t, const Params& p, std::uint32_t middle) {
     const int lane = t.lane();
-    int column = WarpOfCluster(t) * Mainloop::kWarpN;
+    int column = t.warp() * Mainloop::kWarpN;
     Columns columns[kAhead];
     const auto start = [&] {
       WEFT_UNROLL
       for (int i = 0; i < kAhead; ++i) Load(t, p, column, i, columns[i]);
     };
     if (kEarly && column < p.output.padded_k) start();
-    Exchange::Sync(t);
+    t.SyncThreads();
     Patch patch = PatchOf(t, p.iterator, lane / 4 % kPatches);
     static_assert(kPatches * DepthwiseConfig::kColumns == 16);
     patch.q += lane / 16;  // the thread's first row is lane / 4, of 8 to an instruction
     const typename Mainloop::ReaderA a(t, middle);
     bool started = kEarly;
     WEFT_NO_UNROLL
-    for (; column < p.output.padded_k; column += kClusterWarps * Mainloop::kWarpN) {
+    for (; column < p.output.padded_k; column += kWarps * Mainloop::kWarpN) {
       const int first = column - t.warp() * Mainloop::kWarpN;  // the store adds the warp's columns
       if (kZeroColumns && column >= p.output.k) {
         StoreZeros(t, p.output, patch, first);

@@ -67,7 +67,7 @@ absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
   plan.middle_rows = own->rows;
   // Taken alone, DepthwiseHalf has blocks of one warp with 4 patches, which are the patches of one
   // block here.
-  plan.blocks = Int32(own->counts.tiles_m * facts.config.split);
+  plan.blocks = Int32(own->counts.tiles_m);
   plan.k_tiles = Int32(gemm::CeilDiv(depthwise.k, std::int64_t{32}));
   plan.k_tile_bytes = std::int64_t{std::get<MultistagePlan>(second->kernel).filter.padded_k} * 32;
   plan.padded_k = second->padded_k;
@@ -113,10 +113,9 @@ std::string DepthwisePointwisePlanner::Describe(const DepthwisePointwisePlan& pl
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "
-      "%d channels, warp of %dx%d; %d blocks of %d threads%s, %d bytes shared, %s -> %s",
+      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s",
       shape.r, shape.s, shape.stride, plan.pointwise.c, plan.rows, DepthwiseConfig::kColumns,
       plan.pointwise.k, plan.pixels(), facts.config.warp_n, plan.blocks, facts.config.warps * 32,
-      facts.config.split > 1 ? absl::StrCat(" in clusters of ", facts.config.split) : "",
       plan.shared_bytes, facts.src_layout, facts.dst_layout);
 }
 

@@ -33,7 +33,7 @@ struct DepthwisePointwisePlan {
   int rows = 0;       // output rows of a thread
   DepthwiseIteratorParams iterator;
   DepthwiseRows middle_rows;
-  std::int32_t blocks = 0;         // config.split to each 4 patches
+  std::int32_t blocks = 0;         // one to each 4 patches
   std::int32_t k_tiles = 0;        // of the 1x1 convolution, 32 channels each
   std::int64_t k_tile_bytes = 0;   // bytes of the 1x1 filter for one of them
   std::int32_t padded_k = 0;       // output channels with those that fill the last dst block

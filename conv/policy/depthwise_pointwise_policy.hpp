@@ -29,11 +29,6 @@ namespace weft::conv {
 // Its `warps` warps first divide the channels among them, 32 to each at a time, then the output
 // channels, warp_n to each at a time: counts that divide both keep all warps busy.
 //
-// With `split` > 1 that many blocks, a cluster of sm_90, share the patches. Each block convolves
-// every split-th k tile of channels, writes the bytes to the shared memory of all of them, and
-// multiplies every split-th group of output channels. That is for few patches of many channels,
-// which otherwise leave multiprocessors without a block.
-//
 // A block keeps 16 * rows bytes of each channel in shared memory, and its accumulators take rows *
 // warp_n / 2 registers of a thread. Small images want few rows, so that there are enough blocks.
 struct DepthwisePointwiseConfig {
@@ -43,28 +38,22 @@ struct DepthwisePointwiseConfig {
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
   gemm::Alignment alignment;  // dst: bytes of at most 4 output channels, 8 if warp_n is not 16
-  int split;                  // 1, 2, 4 or 8 blocks to a cluster
   int registers = 0;          // a lower bound, of a thread; 12 warps have 168
 
   // dst_alignment: 4 bytes fit int8 outputs in every layout with 4 or more channels side by side.
   constexpr DepthwisePointwiseConfig(int row_count, int warp_count, int warp_channels,
-                                     int dst_alignment = 4, int split_blocks = 1)
-      : rows(row_count),
-        warps(warp_count),
-        warp_n(warp_channels),
-        alignment{4, dst_alignment},
-        split(split_blocks) {}
+                                     int dst_alignment = 4)
+      : rows(row_count), warps(warp_count), warp_n(warp_channels), alignment{4, dst_alignment} {}
   // NOLINTNEXTLINE(runtime/explicit): a view of the same
   constexpr operator gemm::TileDescription() const {
     constexpr int kColumns = DepthwiseConfig::kColumns;
     return {.mainloop = kMainloop,
-            .threadblock = {16 * rows, split * warps * warp_n, 32},
+            .threadblock = {16 * rows, warps * warp_n, 32},
             .warp = {16 * rows, warp_n, 32},
             .thread = {rows * kColumns, 4, 4},
             .instruction = {16, 8, 32},
             .stages = 1,
             .alignment = alignment,
-            .cluster_split_k = split,
             .other = kName};
   }
 };
@@ -173,8 +162,6 @@ struct CheckedDepthwisePointwise<PolicyT> {
   static_assert(config.rows * config.warp_n <= 128,
                 "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
                 "for which a thread has registers");
-  static_assert(config.split == 1 || config.split == 2 || config.split == 4 || config.split == 8,
-                "weft: config.split of a DepthwisePointwiseConfig is 1, 2, 4 or 8");
   static_assert(CheckedPolicy<DepthwiseHalf<PolicyT>>::kValid &&
                 CheckedPolicy<PointwiseHalf<PolicyT>>::kValid);
   static constexpr bool kValid = true;

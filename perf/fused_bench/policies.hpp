@@ -15,8 +15,8 @@ namespace weft::perf::fused {
 using DepthwiseStages = epilogues::BiasRelu<>;
 using PointwiseStages = epilogues::BiasIdentity<>;
 
-// rows x warps x warp_n of a DepthwisePointwiseConfig, and its split.
-template <int rows, int warps, int warp_n, int split = 1>
+// rows x warps x warp_n of a DepthwisePointwiseConfig.
+template <int rows, int warps, int warp_n>
 struct Fused {
   using Element = std::int8_t;
   using SrcLayout = NCxHWx<32>;
@@ -24,17 +24,16 @@ struct Fused {
   using DepthwiseEpilogue = DepthwiseStages;
   using Epilogue = PointwiseStages;
   static constexpr auto config =
-      conv::DepthwisePointwiseConfig(rows, warps, warp_n, warp_n == 16 ? 4 : 8, split);
+      conv::DepthwisePointwiseConfig(rows, warps, warp_n, warp_n == 16 ? 4 : 8);
 };
 template <class FusedTile>
 using Same = FusedTile;
-using FusedTiles = PoliciesOf<
-    Same,
-    TilesFrom<2, Fused<7, 3, 16>, Fused<2, 12, 16>, Fused<7, 1, 16>, Fused<7, 2, 16>,
-              Fused<7, 6, 16>, Fused<4, 3, 16>, Fused<4, 3, 32>, Fused<4, 6, 16>, Fused<2, 3, 32>,
-              Fused<2, 6, 16>, Fused<1, 6, 32>, Fused<1, 12, 16>, Fused<4, 1, 16>, Fused<4, 2, 16>,
-              Fused<2, 3, 16>, Fused<4, 6, 16, 2>, Fused<2, 6, 16, 2>, Fused<2, 9, 16, 2>,
-              Fused<2, 8, 16, 4>, Fused<1, 9, 16, 2>, Fused<1, 8, 16, 4>, Fused<1, 8, 32, 4>>>;
+using FusedTiles =
+    PoliciesOf<Same,
+               TilesFrom<2, Fused<7, 3, 16>, Fused<2, 12, 16>, Fused<7, 1, 16>, Fused<7, 2, 16>,
+                         Fused<7, 6, 16>, Fused<4, 3, 16>, Fused<4, 3, 32>, Fused<4, 6, 16>,
+                         Fused<2, 3, 32>, Fused<2, 6, 16>, Fused<1, 6, 32>, Fused<1, 12, 16>,
+                         Fused<4, 1, 16>, Fused<4, 2, 16>, Fused<2, 3, 16>>>;
 
 struct Depthwise2x8 {
   static constexpr auto config = conv::DepthwiseConfig(2, 8);

@@ -15,7 +15,7 @@ namespace {
 template <class P>
 class Fused : public testing::Test {};
 using FusedPolicies =
-    testing::Types<Fused32, FusedNhwc, Fused4ToPlanar, FusedTo64, FusedSplit2, FusedSplit4>;
+    testing::Types<Fused32, FusedNhwc, Fused4ToPlanar, FusedTo64, FusedNarrow32, FusedNarrow64>;
 TYPED_TEST_SUITE(Fused, FusedPolicies);
 
 // Each kernel, over images that are no multiple of a thread's pixels or of a block's.

@@ -15,10 +15,9 @@
 namespace weft::conv {
 
 // Configs as types: nvcc 13.0 cannot write class-type template arguments into its host code.
-template <int rows, int warps, int warp_n, int dst_alignment, int split = 1>
+template <int rows, int warps, int warp_n, int dst_alignment>
 struct FusedTest {
-  static constexpr auto config =
-      DepthwisePointwiseConfig(rows, warps, warp_n, dst_alignment, split);
+  static constexpr auto config = DepthwisePointwiseConfig(rows, warps, warp_n, dst_alignment);
 };
 
 template <class Src, class Dst, class First, class Second, class FirstActivationT,
@@ -58,14 +57,13 @@ using Fused4ToPlanar = FusedPolicy<NCxHWx<4>, NCHW, epilogues::BiasHSwish<std::i
 using FusedTo64 = FusedPolicy<NHWC, NCxHWx<64>, epilogues::BiasRelu<>, epilogues::BiasRelu<>,
                               ReluActivation, ReluActivation, FusedTest<1, 2, 64, 8>>;
 
-// Clusters of blocks. Warps have 16 columns of the 32 or 64 that a block of the destination has, so that some
-// write nothing but zeros.
-using FusedSplit2 =
+// Warps have 16 columns of the 32 or 64 that a block of the destination has, so that some write nothing but zeros.
+using FusedNarrow32 =
     FusedPolicy<NCxHWx<32>, NCxHWx<32>, epilogues::BiasRelu<>, epilogues::BiasIdentity<>,
-                ReluActivation, NoActivation, FusedTest<2, 3, 16, 4, 2>>;
-using FusedSplit4 =
+                ReluActivation, NoActivation, FusedTest<2, 3, 16, 4>>;
+using FusedNarrow64 =
     FusedPolicy<NHWC, NCxHWx<64>, epilogues::BiasRelu<>, epilogues::ResidualBiasRelu<>,
-                ReluActivation, ReluActivation, FusedTest<1, 1, 16, 4, 4>>;
+                ReluActivation, ReluActivation, FusedTest<1, 1, 16, 4>>;
 
 // `p` as the depthwise half: `multiplier` channels between the halves for each of the source's.
 template <class P>

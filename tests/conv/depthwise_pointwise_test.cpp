@@ -19,8 +19,8 @@ TEST(Fused, Schedules) {
     options.run.cpu.workers = 2;
     ExpectFused<Fused32>(SquareProblem(2, 100, 9, 110, 3, 1, 1), options);
     ExpectFused<FusedNhwc>(SquareProblem(2, 100, 5, 40, 5, 2, 2), options);
-    ExpectFused<FusedSplit2>(SquareProblem(2, 200, 5, 40, 3, 1, 1), options);
-    ExpectFused<FusedSplit4>(SquareProblem(2, 100, 5, 140, 5, 2, 2), options);
+    ExpectFused<FusedNarrow32>(SquareProblem(2, 200, 5, 40, 3, 1, 1), options);
+    ExpectFused<FusedNarrow64>(SquareProblem(2, 100, 5, 140, 5, 2, 2), options);
   }
 }
 
@@ -83,8 +83,6 @@ TEST(Fused, RefusesDevices) {
               HasSubstr("needs 122880 bytes of shared memory"));
   const arch::DeviceLimits large{.compute_capability = 80, .shared_memory_per_block = 166912};
   EXPECT_TRUE(Op::Create(wide, 16, large).ok());
-  const absl::Status clusters = DepthwisePointwise<FusedSplit2>::Create(Good(), 16, large).status();
-  EXPECT_EQ(clusters.code(), absl::StatusCode::kFailedPrecondition) << clusters;
 }
 
 // Arguments that run, to get one thing wrong.
@@ -159,8 +157,6 @@ TEST(Fused, Describes) {
             "depthwise 3x3 stride 1 of 40 channels, thread of 4 channels by 4x4 pixels, then 1x1 "
             "to 16 channels, warp of 64x32; 1 blocks of 96 threads, 4096 bytes shared, "
             "NCxHWx<32> -> NCxHWx<32>");
-  EXPECT_THAT(DepthwisePointwise<FusedSplit2>::Create(Good(), 16)->Describe(),
-              HasSubstr("; 4 blocks of 96 threads in clusters of 2, 2048 bytes shared,"));
 }
 
 }  // namespace
