@@ -60,7 +60,7 @@ inline bool FilterMayStay(const Problem& p, const ConvFacts& f) {
          RoundUp(p.k / p.groups, f.output.interleave) <= kMost * f.channels();
 }
 
-// The plan of a checked problem. InvalidArgument where it exceeds TMA's limits (CheckCopyLimits),
+// The plan of a checked problem. InvalidArgument where it exceeds the limits of TMA's traversal,
 // and, with config.packed_rows, as for PackRows.
 absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& problem, const ConvFacts& facts);
 

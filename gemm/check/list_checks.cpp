@@ -26,33 +26,9 @@ std::uintptr_t EndOf(const ListedTensor& t) {
 
 }  // namespace
 
-absl::Status CheckListSize(std::size_t products) {
-  if (products == 0) {
-    return absl::InvalidArgumentError("gemm: problems is empty; give one product or more");
-  }
-  if (products > std::size_t{kInt32Max}) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "gemm: problems has ", products, " products, more than ", kInt32Max, "; split the list"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckListed(const GemmProblem& p) {
-  if (p.batch != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gemm: batch=", p.batch, " is not 1; give each product a place in the list"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status OfProduct(std::size_t i, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("gemm: problem ", i, " of the list: ",
                                                   absl::StripPrefix(status.message(), "gemm: ")));
-}
-
-absl::Status TooManyTiles(std::int64_t tiles) {
-  return absl::OutOfRangeError(absl::StrCat("gemm: tiles=", tiles, " up to here exceed ", kInt32Max,
-                                            "; use a larger threadblock tile or split the list"));
 }
 
 absl::Status WrongCount(std::size_t given, std::size_t products) {

@@ -1,28 +1,19 @@
-// What Gemm<Listed<P>> checks of a list of products, in addition to what Gemm<P> checks of each
-// product. It is compiled once, for all policies.
+// What Gemm<Listed<P>> checks of the arguments of a list of products, in addition to what Gemm<P>
+// checks of each product. It is compiled once, for all policies.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "weft/gemm/check/argument_checks.hpp"
-#include "weft/gemm/check/gemm_checks.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
 
-// InvalidArgument for an empty list, OutOfRange for one of more than 2^31 - 1 products.
-absl::Status CheckListSize(std::size_t products);
-
-// InvalidArgument unless the product's batch is 1.
-absl::Status CheckListed(const GemmProblem& problem);
-
 // `status`, whose message begins with "gemm: ", with a message that names product i of the list.
 absl::Status OfProduct(std::size_t i, const absl::Status& status);
 
-// The errors for a list with more than 2^31 - 1 tiles (OutOfRange), and for `given` arguments where
-// the list has another number of products (InvalidArgument).
-absl::Status TooManyTiles(std::int64_t tiles);
+// InvalidArgument: there are `given` arguments, and the list has another number of products.
 absl::Status WrongCount(std::size_t given, std::size_t products);
 
 // InvalidArgument if the address of the GPU's copy of the table is null or not `alignment`-byte

@@ -254,11 +254,22 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
   if (device != nullptr) {
     if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
   }
-  if (absl::Status s = CheckListSize(problems.size()); !s.ok()) return s;
+  if (problems.empty()) {
+    return absl::InvalidArgumentError("gemm: problems is empty; give one product or more");
+  }
+  if (problems.size() > std::size_t{kInt32Max}) {
+    return absl::OutOfRangeError(absl::StrCat("gemm: problems has ", problems.size(),
+                                              " products, more than ", kInt32Max,
+                                              "; split the list"));
+  }
   GemmListPlan list;
   std::vector<PlanCounts> counts;  // of the products that have tiles
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (absl::Status s = CheckListed(problems[i]); !s.ok()) return OfProduct(i, s);
+    if (const std::int64_t batch = problems[i].batch; batch != 1) {
+      return OfProduct(
+          i, absl::InvalidArgumentError(absl::StrCat(
+                 "gemm: batch=", batch, " is not 1; give each product a place in the list")));
+    }
     absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], facts);
     if (!plan.ok()) return OfProduct(i, plan.status());
     // All products of a list share the number of steps in a k tile, so that none can have 0.
@@ -268,7 +279,11 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
                               "the steps of k; leave the product out, or use a tile of mma_sm80"));
     }
     const std::int64_t end = std::int64_t{list.tiles()} + plan->tiles;
-    if (end > kInt32Max) return OfProduct(i, TooManyTiles(end));
+    if (end > kInt32Max) {
+      return OfProduct(i, absl::OutOfRangeError(
+                              absl::StrCat("gemm: tiles=", end, " up to here exceed ", kInt32Max,
+                                           "; use a larger threadblock tile or split the list")));
+    }
     if (plan->tiles > 0) {
       if (list.tiles() == 0) list.some = i;
       counts.push_back(plan->counts);
