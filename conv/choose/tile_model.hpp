@@ -1,6 +1,6 @@
 // The model by which Dispatch chooses (gemm/choose/tile_model.hpp), for convolutions:
-// ConvolutionPlanner::Predict of a problem. Depthwise kernels have a model of their own here
-// (conv/choose/depthwise_model.hpp).
+// ConvolutionPlanner::Predict of a problem. Depthwise kernels, alone and with a 1x1 convolution behind
+// them, have a model of their own.
 #pragma once
 
 #include "weft/conv/policy/facts.hpp"
