@@ -51,7 +51,7 @@ absl::StatusOr<Options> MakeOptions() {
   WEFT_LET(o.batches, ParseBatches(absl::GetFlag(FLAGS_batch)));
   Names layouts;
   for (const OurLayout& layout : OurLayouts()) layouts.push_back(layout.name);
-  layouts.resize(layouts.size() - kNetworkLayouts);
+  layouts.pop_back();
   o.layouts = absl::GetFlag(FLAGS_layout);
   o.all_layouts = o.layouts == Names{"all"};
   if (o.all_layouts) o.layouts = layouts;

@@ -25,7 +25,7 @@ Tile MakeTile(const std::string& name) {
     return TileRun([op](const TileArguments& given, Stream stream) {
       typename Op::Arguments args;
       args.src = given.src;
-      args.filter = given.*TileArguments::Filter<typename P::FilterLayout>();
+      args.filter = std::get<decltype(args.filter)>(given.filters);
       args.channel_alpha = given.channel_alpha;
       args.bias = given.bias;
       if constexpr (P::Epilogue::kHasResidual) {

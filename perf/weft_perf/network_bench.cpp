@@ -57,7 +57,7 @@ class NetworkBench {
       kind == kinds_.end() ? kinds_.push_back({i}) : kind->push_back(i);
     }
     for (const std::vector<int>& kind : kinds_) {
-      WEFT_LET(our_peers_[kind[0]], MakeOurPeers(kind));
+      WEFT_LET(our_peers_[kind[0]], MakeOurPeer(kind));
       for (std::size_t set = 0; set < kind.size(); ++set) {
         ours_[kind[set]] = {nullptr, 0, static_cast<int>(set)};
       }
@@ -91,26 +91,22 @@ class NetworkBench {
   int OutputOf(int layer) const { return network_.OutputOf(layer); }
   std::int64_t Nhwc(int tensor) const { return NHWC::Size(network_.Extents(tensor)); }
 
-  // The first layer reads NCxHWx<4>, which is NHWC, too.
-  using OurPeers = std::vector<std::pair<std::shared_ptr<Peer>, const std::vector<Tile>*>>;
-  absl::StatusOr<OurPeers> MakeOurPeers(const std::vector<int>& kind) {
+  struct OurPeer {
+    std::shared_ptr<Peer> peer;
+    const std::vector<Tile>* tiles = nullptr;
+  };
+  // The first layer reads NCxHWx<4>.
+  absl::StatusOr<OurPeer> MakeOurPeer(const std::vector<int>& kind) {
     const NetworkLayer& first = network_.layers[kind[0]];
     const Epilogue epilogue = first.after == After::kRelu      ? Epilogue::kRelu
                               : first.after == After::kNothing ? Epilogue::kNothing
                                                                : Epilogue::kResidual;
-    const PeerTensors tensors = tensors_.Sets(kind);
     const bool nhwc = NetworkFormat(options_) == TensorFormatName::kNhwc;
-    std::vector<std::string> layouts = {nhwc ? "nhwc" : "nc32"};
-    if (first.problem.c < 32) {
-      layouts = {nhwc ? "nc4_nhwc" : "nc4_nc32", nhwc ? "nhwc" : "nhwc_nc32"};
-    }
-    OurPeers made;
-    for (const std::string& layout : layouts) {
-      std::shared_ptr<Peer> peer = MakeOurs(layout, epilogue);
-      WEFT_TRY(
-          peer->Prepare(ProblemOf(first.problem, first.after), tensors, PeerOptions(), stream()));
-      made.push_back({peer, &OurTiles(layout, epilogue)});
-    }
+    const std::string layout =
+        absl::StrCat(first.problem.c < 32 ? "nc4_" : "", nhwc ? "nhwc" : "nc32");
+    OurPeer made = {MakeOurs(layout, epilogue), &OurTiles(layout, epilogue)};
+    WEFT_TRY(made.peer->Prepare(ProblemOf(first.problem, first.after), tensors_.Sets(kind),
+                                PeerOptions(), stream()));
     return made;
   }
 
@@ -126,12 +122,11 @@ class NetworkBench {
     WEFT_TRY(tensors_.SetScales(layer));
     Planned& planned = ours_[layer];
     absl::Status s = absl::UnimplementedError("this program has no tile for it");
-    for (const auto& [peer, tiles] : our_peers_[KindOf(layer)[0]]) {
-      for (int tile = 0; tile < static_cast<int>(tiles->size()) && !planned.peer; ++tile) {
-        s = peer->Build(tile);
-        if (s.ok()) s = peer->Enqueue(tile, planned.set, stream());
-        if (s.ok()) planned.peer = peer, planned.variant = tile;
-      }
+    const auto& [peer, tiles] = our_peers_[KindOf(layer)[0]];
+    for (int tile = 0; tile < static_cast<int>(tiles->size()) && !planned.peer; ++tile) {
+      s = peer->Build(tile);
+      if (s.ok()) s = peer->Enqueue(tile, planned.set, stream());
+      if (s.ok()) planned.peer = peer, planned.variant = tile;
     }
     if (!planned.peer) {
       return absl::Status(s.code(), absl::StrCat("layer ", network_.layers[layer].name, ": ",
@@ -184,40 +179,29 @@ class NetworkBench {
   absl::Status ChooseTile(const std::vector<int>& kind) {
     const DeviceBuffer& dst = tensors_[OutputOf(kind[0])];
     WEFT_TRY(Keep(dst));
-    absl::Status why;
-    bool any = false;
-    for (const auto& [peer, tiles] : our_peers_[kind[0]]) {
-      const auto check = [&, &peer = peer](int tile) -> absl::StatusOr<Differences> {
-        WEFT_TRY(peer->Poison(0, stream()));
-        WEFT_TRY(peer->Enqueue(tile, 0, stream()));
-        return Compare(dst.as<std::int8_t>(), want_.as<std::int8_t>(), dst.bytes(), stream());
-      };
-      Contender c;
-      const absl::Status s =
-          Choose(kind, peer, PeerOptions(), tiles, check, &LayerFacts::ours, &ours_, &c);
-      facts_[kind[0]].mismatches += c.differences;
-      if (!s.ok() && !absl::IsUnimplemented(s)) return s;
-      if (!s.ok()) why = s;
-      any |= s.ok();
-      std::vector<bool> usable;
-      for (const double us : c.tile_us) usable.push_back(us > 0.0);
-      const conv::GpuFacts gpu = conv::GpuFactsOf(machine_.limits());
-      const conv::Problem& problem = network_.layers[kind[0]].problem;
-      const int model = ModelsChoice(problem, *tiles, usable, gpu);
-      if (model < 0) continue;
-      const double predicted = conv::Predict(problem, (*tiles)[model].facts, gpu).microseconds;
-      const double before = facts_[kind[0]].predicted_us;
-      if (before > 0.0 && before <= predicted) continue;
-      WEFT_TRY(peer->Build(model));
-      for (std::size_t set = 0; set < kind.size(); ++set) {
-        LayerFacts& f = facts_[kind[set]];
-        f.predicted_us = predicted;
-        f.model_us = c.tile_us[model];
-        f.model_tile = (*tiles)[model].name;
-        model_[kind[set]] = {peer, model, static_cast<int>(set)};
-      }
+    const OurPeer& ours = our_peers_[kind[0]];
+    const auto check = [&](int tile) -> absl::StatusOr<Differences> {
+      WEFT_TRY(ours.peer->Poison(0, stream()));
+      WEFT_TRY(ours.peer->Enqueue(tile, 0, stream()));
+      return Compare(dst.as<std::int8_t>(), want_.as<std::int8_t>(), dst.bytes(), stream());
+    };
+    Contender c;
+    const absl::Status chosen =
+        Choose(kind, ours.peer, PeerOptions(), ours.tiles, check, &LayerFacts::ours, &ours_, &c);
+    facts_[kind[0]].mismatches += c.differences;
+    WEFT_TRY(chosen);
+    std::vector<bool> usable;
+    for (const double us : c.tile_us) usable.push_back(us > 0.0);
+    const int model = ModelsChoice(network_.layers[kind[0]].problem, *ours.tiles, usable,
+                                   conv::GpuFactsOf(machine_.limits()));
+    WEFT_TRY(ours.peer->Build(model));
+    for (std::size_t set = 0; set < kind.size(); ++set) {
+      LayerFacts& f = facts_[kind[set]];
+      f.model_us = c.tile_us[model];
+      f.model_tile = (*ours.tiles)[model].name;
+      model_[kind[set]] = {ours.peer, model, static_cast<int>(set)};
     }
-    return any ? absl::OkStatus() : why;
+    return absl::OkStatus();
   }
 
   // cuDNN's tensors, copies of ours, and its plans.
@@ -366,7 +350,7 @@ class NetworkBench {
   std::vector<std::vector<int>> kinds_;        // layers of one problem and what follows it
   std::vector<LayerFacts> facts_;              // of each layer, as the next
   std::vector<Planned> ours_, model_, cudnn_;  // cudnn_ is empty if there is none
-  std::map<int, OurPeers> our_peers_;          // of the first layer of each kind
+  std::map<int, OurPeer> our_peers_;           // of the first layer of each kind
   NetworkTensors tensors_;
   std::vector<DeviceBuffer> nhwc_;  // cuDNN's
   DeviceBuffer want_;               // any tensor

@@ -15,7 +15,6 @@ struct LayerFacts {
   Contender ours, cudnn;
   std::string model_tile;
   double model_us = 0.0;
-  double predicted_us = 0.0;
   long long mismatches = 0;         // in the images compared with the reference, and between tiles
   long long plan_differences = -1;  // cuDNN's output, where it reads what ours read, against ours
   int plan_largest = 0;

@@ -13,9 +13,11 @@ const std::vector<std::string>& EpilogueNames() {
 
 const std::vector<OurLayout>& OurLayouts() {
   using enum TensorFormatName;
-  static const std::vector<OurLayout> layouts = {
-      {"nc4", kNc4, kNc4},    {"nc4_nc32", kNc4, kNc32},   {"nc32", kNc32, kNc32},
-      {"nhwc", kNhwc, kNhwc}, {"nhwc_nc32", kNhwc, kNc32}, {"nc4_nhwc", kNc4, kNhwc}};
+  static const std::vector<OurLayout> layouts = {{"nc4", kNc4, kNc4},
+                                                 {"nc4_nc32", kNc4, kNc32},
+                                                 {"nc32", kNc32, kNc32},
+                                                 {"nhwc", kNhwc, kNhwc},
+                                                 {"nc4_nhwc", kNc4, kNhwc}};
   return layouts;
 }
 

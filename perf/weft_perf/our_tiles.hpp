@@ -3,7 +3,7 @@
 
 #include <functional>
 #include <string>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,37 +26,22 @@ struct OurLayout {
   std::string name;
   TensorFormatName src, dst;
 };
-// What --layout takes; then, from kNetworkLayouts from the end on, those for networks only.
+// What --layout takes; and nc4_nhwc, for networks only, the last.
 const std::vector<OurLayout>& OurLayouts();
-inline constexpr int kNetworkLayouts = 2;
 
-// What a layer is run with. Addresses that the machine can use. Of the filters those are set that
+// What a layer is run with. Addresses that the machine can use. Of the filters the one is set that
 // the layer's tiles read.
 struct TileArguments {
   const std::int8_t* src = nullptr;
-  PackedFilter<CxRSKx<4>> filter4;
-  PackedFilter<KRSC> filter_krsc;
-  PackedFilter<CxRSKx<32>> filter32;
-  PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise> filter_depthwise;
+  std::tuple<PackedFilter<CxRSKx<4>>, PackedFilter<KRSC>, PackedFilter<CxRSKx<32>>,
+             PackedFilter<KRSx4x4, std::int8_t, prologues::Depthwise>>
+      filters;
   const float* channel_alpha = nullptr;
   const float* bias = nullptr;
   const std::int8_t* residual = nullptr;
   float gamma = 1.0f;
   float output_scale = 0.0f;
   std::int8_t* dst = nullptr;
-
-  template <class Format>
-  static constexpr auto Filter() {
-    if constexpr (std::is_same_v<Format, KRSC>) {
-      return &TileArguments::filter_krsc;
-    } else if constexpr (std::is_same_v<Format, KRSx4x4>) {
-      return &TileArguments::filter_depthwise;
-    } else if constexpr (std::is_same_v<Format, CxRSKx<4>>) {
-      return &TileArguments::filter4;
-    } else {
-      return &TileArguments::filter32;
-    }
-  }
 };
 using TileRun = std::function<absl::Status(const TileArguments&, Stream)>;
 

@@ -33,7 +33,7 @@ class Ours : public FormattedPeer {
       a.dst = static_cast<std::int8_t*>(DstAt(set));
     }
     if (problem.problem.groups > 1) {
-      return PackFilters<KRSx4x4>(stream, [](const FilterExtents& e, const auto& krsc) {
+      return PackFilters(stream, [](const FilterExtents& e, const auto& krsc) {
         return PackDepthwiseFilter<KRSC>(e, krsc);
       });
     }
@@ -59,13 +59,13 @@ class Ours : public FormattedPeer {
  private:
   template <class Format>
   absl::Status PackShared(Stream stream) {
-    return PackFilters<Format>(stream, [](const FilterExtents& e, const auto& krsc) {
+    return PackFilters(stream, [](const FilterExtents& e, const auto& krsc) {
       return PackFilter<Format, KRSC>(e, krsc);
     });
   }
 
   // As a user would, on the host: pack(extents, values in KRSC).
-  template <class Format, class Pack>
+  template <class Pack>
   absl::Status PackFilters(Stream stream, const Pack& pack) {
     const FilterExtents e = WholeFilter(problem_.problem);
     std::vector<std::int8_t> krsc(KRSC::Size(e));
@@ -86,7 +86,8 @@ class Ours : public FormattedPeer {
       WEFT_TRY(CudaStatus(
           cudaMemcpy(filters_.at(set), packed->data(), packed->bytes(), cudaMemcpyHostToDevice),
           "filter"));
-      arguments_[set].*TileArguments::Filter<Format>() = packed->At(filters_.at(set));
+      const auto filter = packed->At(filters_.at(set));
+      std::get<std::remove_const_t<decltype(filter)>>(arguments_[set].filters) = filter;
     }
     return absl::OkStatus();
   }

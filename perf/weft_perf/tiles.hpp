@@ -23,22 +23,18 @@ struct TileOf {
 }  // namespace internal
 
 // Tiles of the table of tiles: TileT is a type of conv/ready_made_tiles.hpp.
-template <class TileT>
-struct Nc4Tile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>> {
+template <class Src, class Filter, class Dst, class TileT>
+struct TableTile : internal::TileOf<Src, Filter, Dst> {
   static constexpr auto config = TileT::config;
 };
 template <class TileT>
-struct Nc4To32Tile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
-  static constexpr auto config = TileT::config;
-};
+using Nc4Tile = TableTile<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>, TileT>;
 template <class TileT>
-struct Nc4ToNhwcTile : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NHWC> {
-  static constexpr auto config = TileT::config;
-};
+using Nc4To32Tile = TableTile<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>, TileT>;
 template <class TileT>
-struct Nc32Tile : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config = TileT::config;
-};
+using Nc4ToNhwcTile = TableTile<NCxHWx<4>, CxRSKx<4>, NHWC, TileT>;
+template <class TileT>
+using Nc32Tile = TableTile<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>, TileT>;
 // C is a multiple of kSrcBytes, K of kDstChannels; 0: the config's own.
 template <class TileT, int kSrcBytes = 0, int kDstChannels = 0>
 struct NhwcTile : internal::TileOf<NHWC, KRSC, NHWC> {
@@ -48,16 +44,9 @@ struct NhwcTile : internal::TileOf<NHWC, KRSC, NHWC> {
       kSrcBytes == 0 ? TileT::config.alignment.src : kSrcBytes);
 };
 template <class Layout, class TileT>
-struct DepthwiseTileOf : internal::TileOf<Layout, KRSx4x4, Layout> {
+struct DepthwiseTableTile : TableTile<Layout, KRSx4x4, Layout, TileT> {
   using Prologue = prologues::Depthwise;
-  static constexpr auto config = TileT::config;
 };
-template <class TileT>
-struct Nc4DepthwiseTile : DepthwiseTileOf<NCxHWx<4>, TileT> {};
-template <class TileT>
-struct Nc32DepthwiseTile : DepthwiseTileOf<NCxHWx<32>, TileT> {};
-template <class TileT>
-struct NhwcDepthwiseTile : DepthwiseTileOf<NHWC, TileT> {};
 
 // Those that no family has, by their numbers. Tiles in elements: threadblock (m, n, k), warp (m, n), and the stages of the ring.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
@@ -66,42 +55,28 @@ struct Nc32 : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
 };
 
 // The same through wgmma_sm90: threadblock (m, n, k), a warpgroup's share (m, n), blocks of a
-// multiprocessor, blocks of a cluster that share a tile's k tiles, output rows of a tile, and sets
-// of ping-pong warpgroups.
+// multiprocessor, blocks of a cluster that share a tile's k tiles, and sets of ping-pong warpgroups.
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kClusterSplit = 1,
-          int kPackedRows = 1, int kConsumerGroups = 1>
+          int kConsumerGroups = 1>
 struct Nc32Wgmma : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
   static constexpr auto config = [] {
     conv::WgmmaSm90Config c({kM, kN, kK}, {kWarpM, kWarpN, kK}, kBlocks);
-    c.cluster_split_k = kClusterSplit, c.packed_rows = kPackedRows,
-    c.ping_pong = kConsumerGroups > 1;
+    c.cluster_split_k = kClusterSplit, c.ping_pong = kConsumerGroups > 1;
     return c;
   }();
 };
 template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kBlocks, int kClusterSplit = 1,
-          int kPackedRows = 1, int kConsumerGroups = 1>
+          int kConsumerGroups = 1>
 struct NhwcWgmma : internal::TileOf<NHWC, KRSC, NHWC> {
-  static constexpr auto config = Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kClusterSplit,
-                                           kPackedRows, kConsumerGroups>::config;
+  static constexpr auto config =
+      Nc32Wgmma<kM, kN, kK, kWarpM, kWarpN, kBlocks, kClusterSplit, kConsumerGroups>::config;
 };
 
-// Warps share each k tile: for images of few pixels.
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kStages>
-struct Nc32Sliced : internal::TileOf<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>> {
-  static constexpr auto config =
-      conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kWarpK}, kStages);
-};
-// The same for NHWC, with loads of kSrcBytes: C is a multiple of it.
+// By mma_sm80 over NHWC, with loads of kSrcBytes: C is a multiple of it.
 template <int kSrcBytes, int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
 struct Nhwc : internal::TileOf<NHWC, KRSC, NHWC> {
   static constexpr auto config = conv::WithSrcAlignment(
       conv::MmaSm80Config({kM, kN, kK}, {kWarpM, kWarpN, kK}, kStages), kSrcBytes);
-};
-
-// A first layer of a network whose others are in NCxHWx<32>. With 4 channels NHWC is NCxHWx<4>.
-template <int kSrcBytes, int kM, int kN, int kK, int kWarpM, int kWarpN, int kStages>
-struct NhwcTo32 : Nhwc<kSrcBytes, kM, kN, kK, kWarpM, kWarpN, kStages> {
-  using DstLayout = NCxHWx<32>;
 };
 
 // Source and destination in NCxHWx<4>, through dp4a: threadblock (m, n, k), warp (m, n, k), thread
@@ -112,18 +87,6 @@ struct Nc4 : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>> {
       conv::SimtConfig({kM, kN, kK}, {kWarpM, kWarpN, kWarpK}, {kThreadM, kThreadN, 4});
 };
 
-template <int kM, int kN, int kK, int kWarpM, int kWarpN, int kWarpK, int kThreadM, int kThreadN>
-struct Nc4To32 : Nc4<kM, kN, kK, kWarpM, kWarpN, kWarpK, kThreadM, kThreadN> {
-  using DstLayout = NCxHWx<32>;
-};
-
-// The same through wgmma_sm90: threadblock (m, n), a warpgroup's share (m, n), and blocks of a
-// multiprocessor.
-template <int kM, int kN, int kWarpM, int kWarpN, int kBlocks>
-struct Nc4To32Wgmma : internal::TileOf<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>> {
-  static constexpr auto config =
-      conv::WithSrcAlignment(conv::WgmmaSm90Config({kM, kN, 32}, {kWarpM, kWarpN, 32}, kBlocks), 4);
-};
 // Depthwise: output rows of a thread, threads side by side along the channels, threads of a block.
 template <int kRows, int kLanes, int kThreads>
 struct Nc32Depthwise : internal::TileOf<NCxHWx<32>, KRSx4x4, NCxHWx<32>> {
@@ -136,22 +99,19 @@ struct Nc32Depthwise : internal::TileOf<NCxHWx<32>, KRSx4x4, NCxHWx<32>> {
 namespace internal {
 namespace families = conv::tile_families;
 
+// The tile of a row.
+template <template <class TileT> class Of>
+struct Rows {
+  template <class RowT>
+  using Tile = Of<typename RowT::Tile>;
+};
 template <class RowT>
-using OfNc4 = Nc4Tile<typename RowT::Tile>;
-template <class RowT>
-using OfNc4To32 = Nc4To32Tile<typename RowT::Tile>;
-template <class RowT>
-using OfNc4ToNhwc = Nc4ToNhwcTile<typename RowT::Tile>;
-template <class RowT>
-using OfNc32 = Nc32Tile<typename RowT::Tile>;
-template <class RowT>
-using OfNhwc = NhwcTile<typename RowT::Tile, RowT::kSrc, RowT::kDst>;
-template <class RowT>
-using OfNc4Depthwise = Nc4DepthwiseTile<typename RowT::Tile>;
-template <class RowT>
-using OfNc32Depthwise = Nc32DepthwiseTile<typename RowT::Tile>;
-template <class RowT>
-using OfNhwcDepthwise = NhwcDepthwiseTile<typename RowT::Tile>;
+using NhwcRow = NhwcTile<typename RowT::Tile, RowT::kSrc, RowT::kDst>;
+template <class Layout>
+struct DepthwiseRows {
+  template <class RowT>
+  using Tile = DepthwiseTableTile<Layout, typename RowT::Tile>;
+};
 
 }  // namespace internal
 
@@ -166,26 +126,30 @@ using BasicTiles = gemm::JoinFamilies<gemm::Family<>
 #define BASIC(Name, ...)
 #define NETWORK(Name, ...) , gemm::Family<Name<__VA_ARGS__>>
 using NetworkTiles = gemm::JoinFamilies<
-    PoliciesOf<internal::OfNc32, conv::TilesOf<internal::families::kNc32>>,
-    PoliciesOf<internal::OfNc32, conv::TilesOf<internal::families::kNc32, true>>,
-    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwc>>,
-    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwc, true>>,
-    PoliciesOf<internal::OfNhwc, conv::TilesOf<internal::families::kNhwcOfEight, true>>,
-    PoliciesOf<internal::OfNc4, conv::TilesOf<internal::families::kNc4>>,
-    PoliciesOf<internal::OfNc4To32, conv::TilesOf<internal::families::kFirstLayer, true>>,
-    PoliciesOf<internal::OfNc4ToNhwc, conv::TilesOf<internal::families::kFirstLayer, true>>
+    PoliciesOf<internal::Rows<Nc32Tile>::Tile, conv::TilesOf<internal::families::kNc32>>,
+    PoliciesOf<internal::Rows<Nc32Tile>::Tile, conv::TilesOf<internal::families::kNc32, true>>,
+    PoliciesOf<internal::NhwcRow, conv::TilesOf<internal::families::kNhwc>>,
+    PoliciesOf<internal::NhwcRow, conv::TilesOf<internal::families::kNhwc, true>>,
+    PoliciesOf<internal::NhwcRow, conv::TilesOf<internal::families::kNhwcOfEight, true>>,
+    PoliciesOf<internal::Rows<Nc4Tile>::Tile, conv::TilesOf<internal::families::kNc4>>,
+    PoliciesOf<internal::Rows<Nc4To32Tile>::Tile,
+               conv::TilesOf<internal::families::kFirstLayer, true>>,
+    PoliciesOf<internal::Rows<Nc4ToNhwcTile>::Tile,
+               conv::TilesOf<internal::families::kFirstLayer, true>>
 #include "perf/tiles.def"
     >;
 #undef NETWORK
 #undef TILE
 #define NETWORK(Name, ...)
 #define TILE(Name, ...) , gemm::Family<Name<__VA_ARGS__>>
-using ReluTiles = gemm::JoinFamilies<
-    PoliciesOf<internal::OfNc4Depthwise, conv::TilesOf<internal::families::kDepthwiseNc4>>,
-    PoliciesOf<internal::OfNc32Depthwise, conv::TilesOf<internal::families::kDepthwiseNc32>>,
-    PoliciesOf<internal::OfNhwcDepthwise, conv::TilesOf<internal::families::kDepthwiseNhwc>>
+using ReluTiles = gemm::JoinFamilies<PoliciesOf<internal::DepthwiseRows<NCxHWx<4>>::Tile,
+                                                conv::TilesOf<internal::families::kDepthwiseNc4>>,
+                                     PoliciesOf<internal::DepthwiseRows<NCxHWx<32>>::Tile,
+                                                conv::TilesOf<internal::families::kDepthwiseNc32>>,
+                                     PoliciesOf<internal::DepthwiseRows<NHWC>::Tile,
+                                                conv::TilesOf<internal::families::kDepthwiseNhwc>>
 #include "perf/tiles.def"
-    >;
+                                     >;
 #undef BASIC
 #undef NETWORK
 #undef TILE

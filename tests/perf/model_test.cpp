@@ -121,7 +121,7 @@ TEST(TileModel, KnowsTheEpilogue) {
     EXPECT_GT(time(residual), 1.1 * time(relu));
   };
   check(Nc32<128, 64, 64, 64, 32, 4>());
-  check(Nc32Wgmma<128, 64, 128, 128, 64, 1, 1, 1, 2>());
+  check(Nc32Wgmma<128, 64, 128, 128, 64, 1, 1, 2>());
   check(Nc4<128, 64, 32, 64, 32, 32, 8, 8>());
 }
 

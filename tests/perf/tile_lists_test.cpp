@@ -47,7 +47,7 @@ TEST(TileLists, EverySimtTileIsExact) {
 
 TEST(TileLists, DepthwiseTilesOfWideLayoutsAreExact) {
   DepthwiseTile<Nc32Depthwise<7, 8, 64>>();
-  DepthwiseTile<NhwcDepthwiseTile<conv::Depthwise7x32>>();
+  DepthwiseTile<DepthwiseTableTile<NHWC, conv::Depthwise7x32>>();
 }
 
 // One after the other, so that the three basic tiles of a layout have an epilogue each.
@@ -115,11 +115,14 @@ TEST(TileLists, HaveTheTilesOfTheReadyMadeFamiliesWithEveryEpilogue) {
 
 // The first layer of a network.
 TEST(TileLists, WgmmaOf4ChannelsToNc32IsExact) {
-  Exact<Nc4To32Wgmma<192, 64, 96, 64, 2>>(conv::SquareProblem(2, 4, 26, 68, 7, 3, 2));
+  Exact<Nc4To32Tile<conv::WgmmaFirst112x64>>(conv::SquareProblem(2, 4, 26, 68, 7, 3, 2));
 }
 
+struct NhwcToNc32 : Nhwc<4, 64, 64, 64, 32, 32, 4> {
+  using DstLayout = NCxHWx<32>;
+};
 TEST(TileLists, NhwcOf4ChannelsToNc32IsExact) {
-  Exact<NhwcTo32<4, 64, 64, 64, 32, 32, 4>>(conv::SquareProblem(2, 4, 12, 36, 7, 3, 2));
+  Exact<NhwcToNc32>(conv::SquareProblem(2, 4, 12, 36, 7, 3, 2));
 }
 
 }  // namespace
