@@ -3,19 +3,22 @@
 //
 //     build/cpu/bin/model_check perf/results/tiles/*.json
 //     build/cpu/bin/model_check --fit=gemm/choose/tile_model_constants.hpp perf/results/tiles/*.json
-//
-// With --rows=R it prints each choice that takes at least R times the best.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
 #include "absl/strings/str_cat.h"
 #include "perf/model_check/fit.hpp"
 #include "perf/model_check/times.hpp"
+#include "perf/support/status.hpp"
+
+ABSL_FLAG(std::string, fit, "", "header with the model's constants, to write what fits the times");
+ABSL_FLAG(double, rows, 0.0, "show each choice that takes at least so many times the best");
 
 namespace weft::perf {
 namespace {
@@ -101,35 +104,15 @@ void Table(const char* title, const std::vector<Timed>& times, std::string (*key
   std::printf("\n");
 }
 
-int Main(int argc, char** argv) {
+absl::Status Check(const std::vector<char*>& files) {
   std::vector<Timed> times;
-  std::string fit;
-  double rows = 0.0;
-  int rounds = 60;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.rfind("--fit=", 0) == 0) {
-      fit = argument.substr(6);
-    } else if (argument.rfind("--rows=", 0) == 0) {
-      rows = std::atof(argument.c_str() + 7);
-    } else if (argument.rfind("--rounds=", 0) == 0) {
-      rounds = std::atoi(argument.c_str() + 9);
-    } else if (absl::Status s = ReadTimes(argument, &times); !s.ok()) {
-      std::fprintf(stderr, "model_check: %s\n", std::string(s.message()).c_str());
-      return 2;
-    }
-  }
-  if (!fit.empty()) {
+  for (const char* const file : files) WEFT_TRY(ReadTimes(file, &times));
+  if (const std::string fit = absl::GetFlag(FLAGS_fit); !fit.empty()) {
     std::vector<const Timed*> seen;
     for (const Timed& timed : times) {
       if (!timed.HeldOut()) seen.push_back(&timed);
     }
-    const absl::StatusOr<gemm::internal::ModelConstants> fitted = Fit(fit, seen, rounds);
-    if (!fitted.ok()) {
-      std::fprintf(stderr, "model_check: %s\n", std::string(fitted.status().message()).c_str());
-      return 2;
-    }
-    constants = *fitted;
+    WEFT_LET(constants, Fit(fit, seen));
   }
   Table("layout, epilogue, batch", times, [](const Timed& t) {
     if (t.epilogue == "sums") return std::string("products");
@@ -144,7 +127,7 @@ int Main(int argc, char** argv) {
       "how many take more than 1.10; all: the same of all tiles; fit, out: layers that the "
       "constants are fitted to,\n"
       "and that are held out; error: of predictions, median\n");
-  if (rows > 0.0) {
+  if (const double rows = absl::GetFlag(FLAGS_rows); rows > 0.0) {
     for (const Timed& timed : times) {
       const Choice choice = Choose(timed, true), of_all = Choose(timed, false);
       for (const bool family : {true, false}) {
@@ -159,12 +142,17 @@ int Main(int argc, char** argv) {
       }
     }
   }
-  return 0;
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace weft::perf
 
 int main(int argc, char** argv) {
-  return weft::perf::Main(argc, argv);
+  std::vector<char*> files = absl::ParseCommandLine(argc, argv);
+  files.erase(files.begin());  // the program's name
+  const absl::Status status = weft::perf::Check(files);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "model_check: %s\n", std::string(status.message()).c_str());
+  return 2;
 }

@@ -4,7 +4,6 @@ target_compile_definitions(model_check PRIVATE WEFT_PERF_ALL_TILES=1)
 if(NOT WEFT_HAVE_CUDA)
   return()
 endif()
-target_link_libraries(weft_perf PRIVATE weft_perf_network)
 
 # Configured anew when a table changes.
 file(GLOB tables CONFIGURE_DEPENDS perf/*.def perf/*/*.def perf/*/policies.hpp gemm/*.def gemm/tile/*.def conv/policy/*.def)

@@ -28,6 +28,7 @@ constexpr double kBlur = 0.02, kMost = 0.08, kMore = 5.0;
 constexpr double kOfErrors = 0.3, kNear = 1.5;
 // Of the squares of the constants' changes, in logarithms: what times say nothing of stays as it was.
 constexpr double kOfChanges = 1e-4;
+constexpr int kMostRounds = 60;
 
 // Whether a value means something: powers of Overlapped are 1 or more, shares at most 1.
 bool Allowed(const std::string& name, double value) {
@@ -158,8 +159,8 @@ std::string Number(double value) {
 
 }  // namespace
 
-absl::StatusOr<ModelConstants> Fit(const std::string& path, const std::vector<const Timed*>& times,
-                                   int rounds) {
+absl::StatusOr<ModelConstants> Fit(const std::string& path,
+                                   const std::vector<const Timed*>& times) {
   WEFT_LET(std::string text, ReadFile(path));
   std::vector<Constant> constants = ConstantsOf(text);
   Values values = std::bit_cast<Values>(ModelConstants());
@@ -178,7 +179,7 @@ absl::StatusOr<ModelConstants> Fit(const std::string& path, const std::vector<co
   std::printf("cost %.5f of %zu choices, %zu constants\n", cost, times.size(), kConstants);
   Values steps;
   steps.fill(0.25);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
     const double before = cost;
     std::size_t i = 0;
     for (int part = -1; part < 4; ++part) {

@@ -12,10 +12,9 @@ namespace weft::perf {
 
 // Fits the constants of gemm/choose/tile_model_constants.hpp, which is at `path`, to `times` and
 // writes them there, to three digits. It goes from constant to constant, a step up or down, and
-// takes the step that makes the choices of the model cost less, until none does; `rounds` at most.
+// takes the step that makes the choices of the model cost less, until none does.
 // FailedPrecondition if the file is not the one that this program was built with.
 absl::StatusOr<gemm::internal::ModelConstants> Fit(const std::string& path,
-                                                   const std::vector<const Timed*>& times,
-                                                   int rounds);
+                                                   const std::vector<const Timed*>& times);
 
 }  // namespace weft::perf

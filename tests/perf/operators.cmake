@@ -9,7 +9,3 @@ if(WEFT_PYTHON)
     endforeach()
   endif()
 endif()
-
-if(TARGET perf_network_test)
-  target_link_libraries(perf_network_test PRIVATE weft_perf_network)
-endif()

@@ -47,12 +47,8 @@ int main(int argc, char**) {
   PRINT(fused_bench, weft::perf::fused::Operators)
   PRINT(list_bench, weft::perf::ListOperators)
   PRINT(local_bench, weft::perf::local::Operators)
+#define FAMILY(...)
 #define GEMM(Type, A, B) PRINT(gemm_bench, weft::perf::gemms::Type<weft::perf::A, weft::perf::B>)
-#define ORDERS(Type)      \
-  GEMM(Type, Row, Column) \
-  GEMM(Type, Row, Row)    \
-  GEMM(Type, Column, Row) \
-  GEMM(Type, Column, Column)
 #include "perf/gemms.def"
   const auto with_registers = [hopper = argc > 1]<class P>() {
     return weft::perf::HasRegisters<P>(hopper);
