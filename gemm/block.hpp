@@ -131,27 +131,9 @@ struct Block {
                   "weft: Multiply takes views of the layouts that the block suggests: "
                   "ViewA(shared.a) and ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;
-    if constexpr (CheckedBlock<Description>::kMma) {
-      const std::uint32_t from_a = t.SharedAddress(a.data()), from_b = t.SharedAddress(b.data());
-      if constexpr (kWgmma) Mainloop::Begin(t, acc.registers);
-      for (int s = 0; s < OperandA::kKTiles; ++s) {
-        Mainloop::Multiply(t, from_a + static_cast<std::uint32_t>(s * Mainloop::kBytesA),
-                           from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
-                           acc.registers);
-      }
-      if constexpr (kWgmma) Mainloop::End(t, acc.registers);
-    } else {
-      const auto* from_a = reinterpret_cast<const std::uint8_t*>(a.data());
-      const auto* from_b = reinterpret_cast<const std::uint8_t*>(b.data());
-      if constexpr (CheckedBlock<Description>::kAsync) {
-        Mainloop::Multiply(t, from_a, from_b, OperandA::kKTiles, acc.registers);
-      } else {
-        for (int s = 0; s < OperandA::kKTiles; ++s) {
-          Mainloop::Multiply(t, from_a + s * Mainloop::kBytesA, from_b + s * Mainloop::kBytesB,
+    Mainloop::MultiplyStages(t, reinterpret_cast<const std::uint8_t*>(a.data()),
+                             reinterpret_cast<const std::uint8_t*>(b.data()), OperandA::kKTiles,
                              acc.registers);
-        }
-      }
-    }
   }
 
   // Returns A B, in registers.
@@ -247,20 +229,8 @@ struct Block {
                   "weft: Multiply takes a view of the layout that the block suggests: "
                   "ViewB(shared.b)");
     if (!Accumulators::IsActive(t)) return;
-    const std::uint32_t from_b = t.SharedAddress(b.data());
-    if constexpr (kWgmma) {
-      a.Keep(t);
-      Mainloop::Begin(t, acc.registers);
-    }
-    WEFT_UNROLL
-    for (int s = 0; s < OperandA::kKTiles; ++s) {
-      Mainloop::Multiply(t, a.k_tile[s], from_b + static_cast<std::uint32_t>(s * Mainloop::kBytesB),
-                         acc.registers);
-    }
-    if constexpr (kWgmma) {
-      Mainloop::End(t, acc.registers);
-      a.Keep(t);
-    }
+    Mainloop::MultiplyStages(t, a.k_tile, reinterpret_cast<const std::uint8_t*>(b.data()),
+                             acc.registers);
   }
 
  private:

@@ -56,13 +56,6 @@ struct BlockRegistersA {
     return result;
   }
 
-  // Called before and after products by wgmma, so that the compiler leaves the registers alone
-  // while the asynchronous instruction reads them (block_wgmma.hpp).
-  WEFT_DEVICE void Keep(arch::Thread t) const {
-    WEFT_UNROLL
-    for (int s = 0; s < kKTiles; ++s) Mma::Keep(t, k_tile[s]);
-  }
-
  private:
   // The word of k from accumulators of group `group` of a row; past the accumulators and past k it
   // is 0.

@@ -65,7 +65,12 @@ constexpr auto BlockLayout() {
   }
 }
 
-struct NoConversion {};
+struct NoConversion {
+  template <class Type>
+  constexpr Type operator()(const Type& x) const {
+    return x;
+  }
+};
 
 }  // namespace internal
 
@@ -126,10 +131,8 @@ struct BlockOperand {
                   "converts its elements: CopyA(t, from, to, load)");
     const auto rows = static_cast<std::int32_t>(from.rows < kExtent ? from.rows : kExtent);
     const auto depth = static_cast<std::int32_t>(from.cols < kDepth ? from.cols : kDepth);
-    if constexpr (kConverts) {
+    if constexpr (kConverts || Description::config.alignment < 4) {
       CopyElements(t, from, to, rows, depth, load);
-    } else if constexpr (Description::config.alignment < 4) {
-      CopyElements(t, from, to, rows, depth, [](const Element& x) { return x; });
     } else {
       CopyPieces(t, ParamsOf(from, rows, depth), to);
     }

@@ -77,57 +77,34 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   struct Transposed : MmaPlace<BlockWgmmaMainloop, Rows, 8>,
                       Share<By, Rows, Pieces<4, 4 / Tile::kElementBytes, Tile::kGroups>> {};
 
-  // acc += products takes three steps: Begin, once the operands are stored and a barrier has
-  // passed; a Multiply for each stage, which only starts the instructions; End, which waits for
-  // them. Between Begin and End nobody may touch acc or the operands.
-  WEFT_DEVICE static void Begin(arch::Thread t, Accumulators& acc) {
-    t.FenceProxyAsync();
-    Keep(t, acc);
-    t.WgmmaFence();
-  }
-  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
-                                   Accumulators& acc) {
-    const int group = Group(t);
-    const std::uint64_t of_a =
-        arch::WgmmaDescriptor(a + group % kGroupsM * (64 * LayoutA::kPitch), LayoutA::kDescriptor);
-    const std::uint64_t of_b = DescriptorOfB(b, group);
-    WEFT_UNROLL
-    for (int step = 0; step < Tile::kGroups; ++step) {
-      WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) {
-        Product(t, acc[x], of_a + (x * kGroupsM * 64 * LayoutA::kPitch + step * 32) / 16,
-                of_b + step * 32 / 16);
-      }
+  // acc += A B of stages that lie side by side, which threads have stored before a barrier.
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const std::uint8_t* stages_a,
+                                         const std::uint8_t* stages_b, int stages,
+                                         Accumulators& acc) {
+    const std::uint32_t a = t.SharedAddress(stages_a), b = t.SharedAddress(stages_b);
+    Begin(t, acc);
+    for (int s = 0; s < stages; ++s) {
+      Multiply(t, a + static_cast<std::uint32_t>(s * Tile::kBytesA),
+               b + static_cast<std::uint32_t>(s * Tile::kBytesB), acc);
     }
+    End(t, acc);
   }
-  // Operand A of a warp's rows in registers (RS), arranged as in mma_sm80. They must be complete
-  // before Begin and unchanged until after End; a call of Keep in both places tells the compiler
+  // The same with operand A of a warp's rows in registers (RS), arranged as in mma_sm80. They must
+  // be complete before Begin and unchanged until after End; Keep in both places tells the compiler
   // so.
   using FragmentsA = std::uint32_t[Tile::kGroups][Tile::kFragmentsM][4];
-  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
-                                   Accumulators& acc) {
-    const std::uint64_t of_b = DescriptorOfB(b, Group(t));
+  template <int kStagesOfA>
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const FragmentsA (&stages_a)[kStagesOfA],
+                                         const std::uint8_t* stages_b, Accumulators& acc) {
+    const std::uint32_t b = t.SharedAddress(stages_b);
+    Keep(t, stages_a);
+    Begin(t, acc);
     WEFT_UNROLL
-    for (int step = 0; step < Tile::kGroups; ++step) {
-      WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) Product(t, acc[x], a[step][x], of_b + step * 32 / 16);
+    for (int s = 0; s < kStagesOfA; ++s) {
+      Multiply(t, stages_a[s], b + static_cast<std::uint32_t>(s * Tile::kBytesB), acc);
     }
-  }
-  WEFT_DEVICE static void Keep(arch::Thread t, const FragmentsA& a) {
-    WEFT_UNROLL
-    for (int step = 0; step < Tile::kGroups; ++step) {
-      WEFT_UNROLL
-      for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(a[step][x]);
-    }
-  }
-  WEFT_DEVICE static void End(arch::Thread t, Accumulators& acc) {
-    t.WgmmaCommit();
-    t.template WgmmaWait<0>();
-    Keep(t, acc);
-  }
-  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
-    WEFT_UNROLL
-    for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
+    End(t, acc);
+    Keep(t, stages_a);
   }
 
   // What CpAsyncRing (pipeline.hpp) drives: a k tile's products run while the next one's start.
@@ -152,6 +129,59 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
    private:
     std::uint32_t a_, b_;
   };
+
+  // acc += products takes three steps: Begin, once the operands are stored and a barrier has
+  // passed; a Multiply for each stage, which only starts the instructions; End, which waits for
+  // them. Between Begin and End nobody may touch acc or the operands.
+  WEFT_DEVICE static void Begin(arch::Thread t, Accumulators& acc) {
+    t.FenceProxyAsync();
+    Keep(t, acc);
+    t.WgmmaFence();
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
+                                   Accumulators& acc) {
+    const int group = Group(t);
+    const std::uint64_t of_a =
+        arch::WgmmaDescriptor(a + group % kGroupsM * (64 * LayoutA::kPitch), LayoutA::kDescriptor);
+    const std::uint64_t of_b = DescriptorOfB(b, group);
+    WEFT_UNROLL
+    for (int step = 0; step < Tile::kGroups; ++step) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) {
+        Product(t, acc[x], of_a + (x * kGroupsM * 64 * LayoutA::kPitch + step * 32) / 16,
+                of_b + step * 32 / 16);
+      }
+    }
+  }
+  WEFT_DEVICE static void Multiply(arch::Thread t, const FragmentsA& a, std::uint32_t b,
+                                   Accumulators& acc) {
+    const std::uint64_t of_b = DescriptorOfB(b, Group(t));
+    WEFT_UNROLL
+    for (int step = 0; step < Tile::kGroups; ++step) {
+      WEFT_UNROLL
+      for (int x = 0; x < kBlocks; ++x) Product(t, acc[x], a[step][x], of_b + step * 32 / 16);
+    }
+  }
+  template <int kStagesOfA>
+  WEFT_DEVICE static void Keep(arch::Thread t, const FragmentsA (&a)[kStagesOfA]) {
+    WEFT_UNROLL
+    for (int s = 0; s < kStagesOfA; ++s) {
+      WEFT_UNROLL
+      for (int step = 0; step < Tile::kGroups; ++step) {
+        WEFT_UNROLL
+        for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(a[s][step][x]);
+      }
+    }
+  }
+  WEFT_DEVICE static void End(arch::Thread t, Accumulators& acc) {
+    t.WgmmaCommit();
+    t.template WgmmaWait<0>();
+    Keep(t, acc);
+  }
+  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
+    WEFT_UNROLL
+    for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
+  }
 
  private:
   WEFT_DEVICE static int Group(arch::Thread t) {

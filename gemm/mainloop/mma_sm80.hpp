@@ -265,6 +265,26 @@ struct MmaSm80Mainloop
     Tiled::MultiplyRead(t, RegisterReaderA{a}, ReaderB(t, b), acc);
   }
 
+  // acc += A B of stages that have all landed and lie side by side, or whose A is in registers.
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const std::uint8_t* stages_a,
+                                         const std::uint8_t* stages_b, int stages,
+                                         Accumulators& acc) {
+    const std::uint32_t a = t.SharedAddress(stages_a), b = t.SharedAddress(stages_b);
+    for (int s = 0; s < stages; ++s) {
+      Multiply(t, a + static_cast<std::uint32_t>(s * Tile::kBytesA),
+               b + static_cast<std::uint32_t>(s * Tile::kBytesB), acc);
+    }
+  }
+  template <int kStagesOfA>
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const FragmentsA (&stages_a)[kStagesOfA],
+                                         const std::uint8_t* stages_b, Accumulators& acc) {
+    const std::uint32_t b = t.SharedAddress(stages_b);
+    WEFT_UNROLL
+    for (int s = 0; s < kStagesOfA; ++s) {
+      Multiply(t, stages_a[s], b + static_cast<std::uint32_t>(s * Tile::kBytesB), acc);
+    }
+  }
+
   // Accumulators of all k tiles become the product's: with an int4 B they are 16 times too large
   // (kInt4B).
   WEFT_DEVICE static void Complete(Accumulators& acc)

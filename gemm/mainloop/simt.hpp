@@ -137,6 +137,15 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
     }
   }
 
+  // acc += A B of `stages` >= 1 stages that have all landed and lie side by side.
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const std::uint8_t* stages_a,
+                                         const std::uint8_t* stages_b, int stages,
+                                         Accumulators& acc) {
+    for (int s = 0; s < stages; ++s) {
+      Multiply(t, stages_a + s * kBytesA, stages_b + s * kBytesB, acc);
+    }
+  }
+
   // The byte offset in a stage of k group `group` of row `row`.
   template <class Rows>
   static constexpr int Offset(int group, int row) {

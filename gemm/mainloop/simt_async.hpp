@@ -177,8 +177,9 @@ struct SimtAsyncMainloop
   };
 
   // acc += A B of `stages` >= 1 stages that have all landed and lie side by side.
-  WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stages_a,
-                                   const std::uint8_t* stages_b, int stages, Accumulators& acc) {
+  WEFT_DEVICE static void MultiplyStages(arch::Thread t, const std::uint8_t* stages_a,
+                                         const std::uint8_t* stages_b, int stages,
+                                         Accumulators& acc) {
     Fragments fragments(t, stages_a, stages_b);
     fragments.First(t);
     WEFT_NO_UNROLL
