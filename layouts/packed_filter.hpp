@@ -16,7 +16,6 @@
 #include <memory>
 #include <new>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "weft/layouts/base/abseil.hpp"

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "weft/conv/depthwise/depthwise.hpp"
 #include "weft/conv/policy/depthwise_pointwise_policy.hpp"

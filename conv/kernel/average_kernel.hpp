@@ -40,7 +40,6 @@ inline namespace WEFT_BACKEND {
 
 template <class Type>
 struct AverageKernel {
-  using Element = Type;
   using Params = AverageParams;
   static constexpr int kThreads = 128;
   static constexpr arch::Requires kRequires{.min = 75};

@@ -5,7 +5,6 @@
 #include "weft/conv/hopper/gathered_operands.hpp"
 #include "weft/conv/plan/multistage_plan.hpp"
 #include "weft/conv/plan/wgmma_plan.hpp"
-#include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
 

@@ -3,8 +3,6 @@
 // of k (conv/hopper/sliding_window_operands.hpp explains windows and chunks).
 #pragma once
 
-#include <cstdint>
-
 #include "weft/conv/hopper/sliding_window_operands.hpp"
 #include "weft/conv/plan/multistage_plan.hpp"
 #include "weft/conv/plan/wgmma_plan.hpp"

@@ -19,7 +19,6 @@
 // includes neither Abseil nor CUDA.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <type_traits>
 

@@ -1,6 +1,5 @@
 #include "weft/conv/problem/problem_checks.hpp"
 
-#include <cinttypes>
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/conv/policy/policy.hpp"
 #include "weft/conv/source/pixel_map.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "weft/gemm/check/argument_checks.hpp"
 #include "weft/layouts/base/abseil.hpp"

@@ -13,11 +13,9 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "weft/gemm/check/problem_name.hpp"

@@ -30,7 +30,6 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels>,
                       EpilogueChannels<PolicyT, Output, kChannels> {
   using Beside = AuxiliaryOutputs<PolicyT, Output, kChannels>;
   using Loaded = EpilogueChannels<PolicyT, Output, kChannels>;
-  using Dst = typename PolicyT::DstLayout;
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   using Value = typename Epilogue::Value;

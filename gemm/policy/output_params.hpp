@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/gemm/tile/fast_divmod.hpp"
 #include "weft/gemm/tile/traits.hpp"

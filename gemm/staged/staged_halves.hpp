@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/staged/staged_chunk.hpp"

@@ -1,8 +1,6 @@
 // Which pixels the rows of a staged tile (staged_store.hpp) are.
 #pragma once
 
-#include <cstdint>
-
 #include "weft/gemm/arch/arch.hpp"
 
 namespace weft::gemm {

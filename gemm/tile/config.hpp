@@ -9,7 +9,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
 
 #include "weft/gemm/tile/tile.hpp"
