@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tests/gemm/arch/noise.hpp"
@@ -102,6 +103,11 @@ inline void Place(const Matrix& m, WgmmaType type, const Placement& p,
     }
   }
 }
+
+// The widths of products that tests and golden vectors make of every type, and of some types.
+using EveryN = std::integer_sequence<int, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176,
+                                     192, 208, 224, 240, 256>;
+using SeveralN = std::integer_sequence<int, 8, 96, 128, 256>;
 
 // A product as tests and golden vectors know it.
 struct ProductCase {

@@ -1,1 +1,0 @@
-#include "tests/gemm/arch/golden_hopper_cases.hpp"  // on the CPU
