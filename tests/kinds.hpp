@@ -1,5 +1,7 @@
-// Where tests need not have more than one policy of each kind of kernel.
+// Where tests need not have more than one policy of each kind of kernel, nor all problems.
 #pragma once
+
+#include "weft/gemm/arch/isa/backend.hpp"
 
 // 1 under AddressSanitizer and ThreadSanitizer, and where a build without a GPU only compiles the kernels of a GPU
 // test (cmake/WeftOwn.cmake: weft_kernels_alone). Tests then leave out the policies whose kernels touch memory, and
@@ -13,9 +15,14 @@
 
 namespace weft {
 
-// How many of `problems` random ones a kernel runs here: of each kind of kernel a third, which are the first ones.
+// How many of `problems` random ones a kernel runs here, the first ones: a GPU all of them, a CPU two thirds, or a third
+// where there is one policy of each kind.
 constexpr int ProblemsHere(int problems) {
-  return WEFT_ONE_OF_EACH_KIND ? (problems + 2) / 3 : problems;
+#if defined(WEFT_CUDA_BACKEND)
+  return problems;
+#else
+  return (problems * (WEFT_ONE_OF_EACH_KIND ? 1 : 2) + 2) / 3;
+#endif
 }
 
 }  // namespace weft

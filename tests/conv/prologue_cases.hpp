@@ -15,6 +15,7 @@
 #include "tests/conv/harness.hpp"
 #include "tests/conv/prologue_policies.hpp"
 #include "tests/conv/table/check.hpp"
+#include "tests/kinds.hpp"
 
 namespace weft::conv {
 
@@ -145,7 +146,7 @@ template <class P>
 void RunRandomPrologue(int count, std::uint32_t seed) {
   const ActivationOf<P> activation;
   std::mt19937 engine(seed);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < ProblemsHere(count); ++i) {
     const Problem problem = RandomPrologueProblem<P>(engine);
     ExpectMatchesReference<P>(
         problem, activation,

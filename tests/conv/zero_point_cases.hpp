@@ -4,6 +4,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/zero_point_policies.hpp"
+#include "tests/kinds.hpp"
 
 namespace weft::conv {
 
@@ -179,7 +180,7 @@ void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& o
 template <class P>
 void RunAsymmetric(int count, std::uint32_t seed, int multiple_c = 1, int multiple_k = 1) {
   std::mt19937 engine(seed);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < ProblemsHere(count); ++i) {
     Problem p = RandomProblem(engine);
     p.c = RoundUp(i % 2 == 0 ? p.c + 40 : p.c, multiple_c);
     p.k = RoundUp(p.k, multiple_k);

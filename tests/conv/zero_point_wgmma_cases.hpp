@@ -84,7 +84,7 @@ TEST(ZeroPointWgmma, Schedules) {
   patch.pad_top = patch.pad_bottom = patch.pad_left = patch.pad_right = 1;
   Problem taps = patch;
   taps.stride_h = taps.stride_w = 2;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < ProblemsHere(16); ++i) {
     RunOptions options;
     options.cpu.schedule = std::array{arch::Schedule::kForward, arch::Schedule::kReverse,
                                       arch::Schedule::kPriority, arch::Schedule::kRandom}[i % 4];

@@ -149,9 +149,9 @@ void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& h
 
 // Every problem of the table; stops at the first that is wrong.
 template <class P>
-void ExpectExactOnEveryProblem() {
+void ExpectExactOnEveryProblem(Rows rows = Rows::kPairwise) {
   std::uint32_t seed = 1;
-  for (const Problem& problem : ProblemsFor(FactsOf<P>())) {
+  for (const Problem& problem : ProblemsFor(FactsOf<P>(), rows)) {
     ExpectExact<P>(problem, seed++);
     if (testing::Test::HasFailure()) return;
   }

@@ -180,15 +180,29 @@ std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes) {
   return rows;
 }
 
-std::vector<Problem> ProblemsFor(const ConvFacts& facts) {
+std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes) {
+  const int count = 2 * *std::max_element(sizes.begin(), sizes.end());
+  std::vector<std::vector<int>> rows(count);
+  for (int i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+      // Columns of the same size are apart by another number in each of their rounds.
+      const int round = i / sizes[j];
+      rows[i].push_back((i + round * static_cast<int>(j)) % sizes[j]);
+    }
+  }
+  return rows;
+}
+
+std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
   const std::vector<std::int64_t> c = ChannelsAround(SourceBlocks(facts), SourceMultiple(facts));
   const std::vector<std::int64_t> k =
       ChannelsAround(DestinationBlocks(facts), DestinationMultiple(facts));
   std::vector<Problem> all;
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
+  const std::vector<int> sizes = {size(kFilters),  size(c),          size(k),       size(kStrides),
+                                  size(kPaddings), size(kDilations), size(kImages), size(kModes)};
   for (const std::vector<int>& row :
-       PairwiseRows({size(kFilters), size(c), size(k), size(kStrides), size(kPaddings),
-                     size(kDilations), size(kImages), size(kModes)})) {
+       rows == Rows::kPairwise ? PairwiseRows(sizes) : EachTwiceRows(sizes)) {
     Problem p;
     p.r = kFilters[row[0]].h, p.s = kFilters[row[0]].w;
     p.c = c[row[1]], p.k = k[row[2]];

@@ -2,7 +2,8 @@
 //
 // An operator's problems are made of the lists below and of what its facts say of channels: each value of a
 // list, and each number of channels at and around a block, meets each value of every other list in one
-// problem at least. The corners, which no such list has, follow.
+// problem at least. The corners, which no such list has, follow. Operators that differ from others in what they do to a
+// value take fewer problems on a CPU: each value of a list is in two of them.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,13 @@ std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts);
 // least.
 std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes);
 
+// The same, but each index of a column is in two rows at least.
+std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes);
+
+// How the lists are combined.
+enum class Rows { kPairwise, kEachTwice };
+
 // What an operator with these facts must accept.
-std::vector<Problem> ProblemsFor(const ConvFacts& facts);
+std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows = Rows::kPairwise);
 
 }  // namespace weft::conv::table

@@ -29,6 +29,24 @@ TEST(TableProblems, RowsHoldEveryPair) {
   }
 }
 
+TEST(TableProblems, FewerRowsHoldEachValueTwice) {
+  const std::vector<int> sizes = {6, 9, 7, 3, 3, 3, 3, 2};
+  const std::vector<std::vector<int>> rows = EachTwiceRows(sizes);
+  EXPECT_EQ(rows.size(), 18u);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (int value = 0; value < sizes[i]; ++value) {
+      EXPECT_GE(std::count_if(rows.begin(), rows.end(),
+                              [&](const std::vector<int>& row) { return row[i] == value; }),
+                2)
+          << i << " " << value;
+    }
+  }
+  // Lists of three values each: of two of them more is seen than three pairs.
+  std::set<std::pair<int, int>> pairs;
+  for (const std::vector<int>& row : rows) pairs.insert({row[3], row[4]});
+  EXPECT_EQ(pairs.size(), 9u);
+}
+
 TEST(TableProblems, ChannelsLieAroundEveryBlock) {
   EXPECT_THAT(ChannelsAround({32, 64}, 1), ElementsAre(1, 31, 32, 33, 63, 64, 65, 129));
   EXPECT_THAT(ChannelsAround({16, 64}, 16), ElementsAre(16, 32, 64, 80, 144));

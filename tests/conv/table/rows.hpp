@@ -7,11 +7,24 @@
 #include "tests/conv/table/check.hpp"
 #include "tests/conv/table/policies.hpp"
 
-#define TABLE_OPERATOR(name, ...)                           \
-  struct name : __VA_ARGS__ {};                             \
-  TEST(ConvolutionTable, name) {                            \
-    ::weft::conv::table::ExpectExactOnEveryProblem<name>(); \
+namespace weft::conv::table {
+
+// A GPU has all problems for each row.
+#if defined(WEFT_CUDA_BACKEND)
+inline constexpr Rows kRowsOfValues = Rows::kPairwise;
+#else
+inline constexpr Rows kRowsOfValues = Rows::kEachTwice;
+#endif
+
+}  // namespace weft::conv::table
+
+#define TABLE_OPERATOR_ON(rows, name, ...)                      \
+  struct name : __VA_ARGS__ {};                                 \
+  TEST(ConvolutionTable, name) {                                \
+    ::weft::conv::table::ExpectExactOnEveryProblem<name>(rows); \
   }
+#define TABLE_OPERATOR(...) TABLE_OPERATOR_ON(Rows::kPairwise, __VA_ARGS__)
+#define TABLE_OPERATOR_OF_VALUES(...) TABLE_OPERATOR_ON(kRowsOfValues, __VA_ARGS__)
 #define TABLE_NO_OPERATOR(...)
 
 // Builds that a row is a part of, besides the ordinary ones: those of both sanitizers, of AddressSanitizer and of the
@@ -24,7 +37,7 @@
 #define TABLE_values TABLE_NO_OPERATOR
 #else
 #define TABLE_memory TABLE_OPERATOR
-#define TABLE_values TABLE_OPERATOR
+#define TABLE_values TABLE_OPERATOR_OF_VALUES
 #endif
 #define TABLE_races TABLE_OPERATOR
 
