@@ -301,9 +301,7 @@ class DepthwisePointwise {
     params.iterator.filter = args.depthwise.filter.data();
     auto& middle = params.middle;
     gemm::FillOutput(args.depthwise, nullptr, &middle);
-    if constexpr (FirstEpilogue::kSourceZeroPoint) {
-      FillCorrection(args.depthwise.source_correction, &middle);
-    }
+    FillCorrection(args.depthwise.source_correction, &middle);
     if constexpr (FirstEpilogue::kFilterZeroPoint) {
       middle.filter_zero_point = args.depthwise.filter_zero_point;
     }

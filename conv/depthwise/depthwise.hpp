@@ -44,7 +44,7 @@ struct DepthwiseKernel {
                 "weft: config.alignment.dst of a DepthwiseConfig is wider than the 4 output "
                 "channels that one thread holds");
 
-  using Params = DepthwiseParams<PolicyT>;
+  using Params = DepthwiseParams<typename PolicyT::Epilogue>;
   struct SharedStorage {};
   using Own = DependentDepthwise<PolicyT>;
   using Window = DepthwiseWindow<Own, kShape>;

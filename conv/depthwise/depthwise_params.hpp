@@ -69,10 +69,10 @@ struct DepthwiseIteratorParams {
   }
 };
 
-template <class PolicyT>
+template <class Epilogue>
 struct DepthwiseParams {
   DepthwiseIteratorParams iterator;
-  gemm::OutputParams<PolicyT, DepthwiseRows> output;
+  gemm::OutputParams<Epilogue, DepthwiseRows> output;
 };
 
 }  // namespace weft::conv

@@ -44,11 +44,12 @@ struct PatchRows : DepthwiseRows {
 template <class PolicyT>
 struct DepthwisePointwiseParams {
   DepthwiseIteratorParams iterator;
-  gemm::OutputParams<DepthwiseHalf<PolicyT>, DepthwiseRows> middle;  // without a dst
+  gemm::OutputParams<typename DepthwiseHalf<PolicyT>::Epilogue, DepthwiseRows>
+      middle;                            // without a dst
   const std::uint8_t* filter = nullptr;  // of the 1x1 convolution, in CxRSKx<32>
   std::int64_t k_tile_bytes = 0;         // bytes of the filter for one k tile, 32 input channels
   std::int32_t k_tiles = 0;
-  gemm::OutputParams<PointwiseHalf<PolicyT>, PatchRows> output;
+  gemm::OutputParams<typename PointwiseHalf<PolicyT>::Epilogue, PatchRows> output;
 };
 
 inline namespace WEFT_BACKEND {

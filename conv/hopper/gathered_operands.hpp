@@ -15,11 +15,10 @@
 namespace weft::conv {
 
 // What a kernel with gathered operands is launched with.
-template <class PolicyT>
+template <class Prologue, class Epilogue>
 struct GatherParams
-    : gemm::WarpSpecializedParams<
-          typename BatchGrid<typename PolicyT::Prologue>::Params, Im2colParams, FilterParams,
-          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>>> {};
+    : gemm::WarpSpecializedParams<typename BatchGrid<Prologue>::Params, Im2colParams, FilterParams,
+                                  gemm::OutputParams<Epilogue, RowsFor<Prologue, PixelMap>>> {};
 
 inline namespace WEFT_BACKEND {
 

@@ -124,13 +124,12 @@ struct SlidingWindowOperandParams : SlidingWindowSource {
 
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
-template <class PolicyT>
+// kWindowRows: the output rows of a window.
+template <class Prologue, class Epilogue, int kWindowRows>
 struct SlidingWindowParams
     : gemm::WarpSpecializedParams<
-          typename BatchGrid<typename PolicyT::Prologue>::Params, SlidingWindowOperandParams,
-          ResidentFilterParams,
-          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue,
-                                              SlidingWindowMap<PolicyT::config.warp.m / 8>>>> {};
+          typename BatchGrid<Prologue>::Params, SlidingWindowOperandParams, ResidentFilterParams,
+          gemm::OutputParams<Epilogue, RowsFor<Prologue, SlidingWindowMap<kWindowRows>>>> {};
 
 inline namespace WEFT_BACKEND {
 

@@ -139,14 +139,18 @@ template <class PolicyT>
 inline constexpr bool kTransformsPadding =
     PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
 
-// The parameters of a wgmma_sm90 kernel whose operands TMA loads.
-template <class PolicyT>
-struct WgmmaParams
-    : WithPadding<kTransformsPadding<PolicyT>>,
-      gemm::WarpSpecializedParams<
-          typename BatchGrid<typename PolicyT::Prologue>::Params, TmaSourceParams, TmaFilterParams,
-          gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMapFor<PolicyT>>>> {
+// The parameters of a wgmma_sm90 kernel whose operands TMA loads. kTransforms: whether it has a
+// PaddingTransform.
+template <class Prologue, class Epilogue, class PixelMapT, bool kTransforms>
+struct TmaParams
+    : WithPadding<kTransforms>,
+      gemm::WarpSpecializedParams<typename BatchGrid<Prologue>::Params, TmaSourceParams,
+                                  TmaFilterParams,
+                                  gemm::OutputParams<Epilogue, RowsFor<Prologue, PixelMapT>>> {
 };
+template <class PolicyT>
+using WgmmaParams = TmaParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                              PixelMapFor<PolicyT>, kTransformsPadding<PolicyT>>;
 
 inline namespace WEFT_BACKEND {
 

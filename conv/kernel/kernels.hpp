@@ -202,7 +202,7 @@ struct GatheredConvolution : ConvWgmmaSpec<PolicyT> {
   using typename ConvWgmmaSpec<PolicyT>::Tile;
   template <class Shape>
   using Producer = gemm::GatherProducer<Shape>;
-  using Params = GatherParams<PolicyT>;
+  using Params = GatherParams<typename PolicyT::Prologue, typename PolicyT::Epilogue>;
   template <class Mma>
   using OperandA = gemm::GatheredOperand<GatheredSource<Mma, Tile>>;
   template <class Mma>
@@ -216,7 +216,8 @@ struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
   static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
   template <class Shape>
   using Producer = gemm::SlidingWindowProducer<Shape>;
-  using Params = SlidingWindowParams<PolicyT>;
+  using Params = SlidingWindowParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                                     PolicyT::config.warp.m / 8>;
   template <class Mma>
   using OperandA = SlidingWindowOperand<Mma, Tile>;
   template <class Mma>

@@ -194,6 +194,12 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
   return plan;
 }
 
+FilterExtents PackedExtents(const Problem& problem, bool depthwise) {
+  const FilterExtents of_group = problem.filter();
+  if (!depthwise) return of_group;
+  return {problem.k, 1, of_group.r, of_group.s};
+}
+
 absl::Status CheckFilter(const FilterExtents& e, const FilterExtents& packed, std::int64_t count,
                          std::int64_t filters, const char* prologue, const char* field) {
   if (packed != e) {

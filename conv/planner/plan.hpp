@@ -1,6 +1,6 @@
 // From a problem to what a kernel is launched with: ConvPlan makes every check that needs no
-// pointer, and holds a plan for the kind of kernel and the grid. conv/planner/make_params.hpp makes
-// the kernel's parameters from it.
+// pointer, and holds a plan for the kind of kernel and the grid. conv/launch/start.hpp makes the
+// kernel's parameters from it.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +66,9 @@ struct ConvolutionPlanner {
   // One line for people: tile, path, grid, shared memory, layouts.
   static std::string Describe(const Plan& plan, const Facts& facts);
 };
+
+// The extents of one filter, as PackFilter and PackDepthwiseFilter take them.
+FilterExtents PackedExtents(const Problem& problem, bool depthwise);
 
 // InvalidArgument if the filter was packed for other extents than `wanted`, or if its bank holds
 // `count` filters and the prologue needs another number (`filters`; 0: it takes any). field: the

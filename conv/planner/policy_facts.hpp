@@ -31,6 +31,7 @@ constexpr ConvFacts FactsOf() {
                              .bits = Checked::kSrcBits,
                              .unit_bytes = Checked::kUnitBytes,
                              .unit_channels = Checked::kUnitChannels,
+                             .is_unsigned = Checked::kUnsigned,
                              .nhwc = Checked::kNhwc,
                              .has_taps = kHasKernel<PolicyT, SourceKind::kTaps>,
                              .converted = kConvertsSource<PolicyT>};

@@ -10,13 +10,14 @@
 namespace weft::conv {
 
 struct SourceFacts {
-  int interleave = 4;      // channels that C is padded to a multiple of
-  int bits = 8;            // bits of a value; 4: SrcLayout is a PairedInt4
-  int unit_bytes = 4;      // of a unit of k in a stage of shared memory: CheckedPolicy::kUnitBytes
-  int unit_channels = 4;   // of a unit of k: CheckedPolicy::kUnitChannels
-  bool nhwc = false;       // SrcLayout is NHWC
-  bool has_taps = false;   // there is a kernel with SourceKind::kTaps
-  bool converted = false;  // the policy has a SourceFunctor
+  int interleave = 4;     // channels that C is padded to a multiple of
+  int bits = 8;           // bits of a value; 4: SrcLayout is a PairedInt4
+  int unit_bytes = 4;     // of a unit of k in a stage of shared memory: CheckedPolicy::kUnitBytes
+  int unit_channels = 4;  // of a unit of k: CheckedPolicy::kUnitChannels
+  bool is_unsigned = false;  // its elements are
+  bool nhwc = false;         // SrcLayout is NHWC
+  bool has_taps = false;     // there is a kernel with SourceKind::kTaps
+  bool converted = false;    // the policy has a SourceFunctor
 };
 
 struct FilterFacts {

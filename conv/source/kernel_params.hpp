@@ -1,4 +1,4 @@
-// What a convolution kernel is launched with. The host makes it (conv/planner/make_params.hpp), and
+// What a convolution kernel is launched with. The host makes it (conv/launch/start.hpp), and
 // both back ends read the same bytes, so these types live outside the back ends' namespaces.
 #pragma once
 
@@ -38,13 +38,18 @@ struct FilterParams {
   }
 };
 
-template <class PolicyT, SourceKind kind>
-struct KernelParams {
-  typename BatchGrid<typename PolicyT::Prologue>::Params schedule;
-  ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<PolicyT>> a;
+// What a kernel of simt, mma_sm75 and mma_sm80 is launched with. Source: the iterator's parameters.
+template <class Prologue, class Epilogue, class Source>
+struct MultistageParams {
+  typename BatchGrid<Prologue>::Params schedule;
+  Source a;
   FilterParams b;
-  gemm::OutputParams<PolicyT, RowsFor<typename PolicyT::Prologue, PixelMap>> output;
+  gemm::OutputParams<Epilogue, RowsFor<Prologue, PixelMap>> output;
   std::int32_t k_tiles = 0;
 };
+template <class PolicyT, SourceKind kind>
+using KernelParams =
+    MultistageParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                     ConvertedParams<SourceParamsFor<kind>, SourceFunctorOf<PolicyT>>>;
 
 }  // namespace weft::conv

@@ -2,7 +2,6 @@
 // holds operators, and nvcc code, which holds GPU kernels.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -44,39 +43,28 @@ template <class PolicyT>
 }
 
 // OK, or Internal with CUDA's message for a launch that failed.
-inline absl::Status LaunchStatus(const char* who, const arch::LaunchResult& result) {
-  if (result.ok()) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat(who, ": launch failed: ", result.message, " (", result.cuda_error, ")"));
-}
+absl::Status LaunchStatus(const char* who, const arch::LaunchResult& result);
 
 // Makes *map, the tensor map of `spec` for the tensor at `base`. Internal if CUDA refuses.
-inline absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
-                            const void* base, arch::TensorMap* map) {
-  spec.base = base;
-  return LaunchStatus(who, make(spec, map));
-}
+absl::Status MakeMap(const char* who, MakeTensorMap make, arch::TensorMapSpec spec,
+                     const void* base, arch::TensorMap* map);
 
 // The launch as a back end with room for `blocks` persistent blocks starts it: in clusters, and with
 // its grid. Kernels whose blocks take one tile each have a block for each tile. Those of persistent
 // blocks have at most `blocks` blocks, in clusters of cluster_split_k; the number of clusters is a
 // multiple of blocks_multiple, or one for each tile if there are fewer tiles.
-inline Launch SizedLaunch(const TileFacts& facts, const Launch& launch, int blocks) {
-  const int split = facts.config.cluster_split_k, multiple = launch.blocks_multiple;
-  Launch sized = launch;
-  sized.attributes.cluster = {split};
-  if (facts.resident_blocks > 0) {
-    const int clusters = (std::max)(1, blocks / split / multiple) * multiple;
-    sized.grid = {(std::min)(launch.grid.x, clusters) * split, 1, 1};
-  }
-  return sized;
-}
+Launch SizedLaunch(const TileFacts& facts, const Launch& launch, int blocks);
 
 // The two back ends. Operators check arguments and make a Launch, and do not ask which of the two
 // they have:
 //     static constexpr MakeTensorMap kMakeMap = ...;
 //     template <class PolicyT>
 //     absl::Status Run(const char* who, const TileFacts& facts, const Launch& launch) const;
+
+// A back end's Run<PolicyT>, for code that starts any policy.
+template <class BackEnd>
+using RunFunction = absl::Status (BackEnd::*)(const char* who, const TileFacts& facts,
+                                              const Launch& launch) const;
 
 // Enqueues launches on `stream`. FailedPrecondition if the program holds no GPU code for PolicyT or
 // there is no GPU; the errors of CheckDevice; Internal if CUDA refuses.
@@ -88,23 +76,13 @@ struct GpuBackEnd {
   template <class PolicyT>
   [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
                                                  const Launch& launch) const {
-    if (!HasGpuCode<PolicyT>()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          who, ": this program holds no GPU code for the policy; put ",
-          "WEFT_INSTANTIATE_OPERATOR(Policy) in a .cu file or call weft_add_operators() in CMake",
-          facts.hardware.exact ? ", with 90a-real among CUDA_ARCHITECTURES" : "",
-          ", or use RunOnCpu"));
-    }
-    const arch::DeviceQuery device = arch::QueryDevice();
-    if (!device.result.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(who, ": no usable GPU: ", device.result.message, "; use RunOnCpu"));
-    }
-    if (absl::Status s = CheckDevice(who, facts, device.limits); !s.ok()) return s;
-    Launch sized = SizedLaunch(facts, launch, device.limits.sm_count * facts.resident_blocks);
-    sized.attributes.dependent = options.dependent && device.limits.compute_capability >= 90;
-    return LaunchStatus(who, LaunchOnGpu<PolicyT>(sized, stream));
+    return Enqueue(who, facts, launch, &LaunchOnGpu<PolicyT>);
   }
+
+ private:
+  // launch_on_gpu: a LaunchOnGpu<PolicyT>, null if the program holds no GPU code for PolicyT.
+  absl::Status Enqueue(const char* who, const TileFacts& facts, const Launch& launch,
+                       arch::LaunchResult (*launch_on_gpu)(const Launch&, Stream)) const;
 };
 
 #if defined(WEFT_CPU_BACKEND)
@@ -120,25 +98,25 @@ struct CpuBackEnd {
   template <class PolicyT>
   [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
                                                  const Launch& launch) const;
+
+ private:
+  static Launch SizedForCpu(const TileFacts& facts, const Launch& launch);
+  // What Run returns. found: whether there was a kernel to start.
+  absl::Status Finish(const char* who, bool found, const arch::CpuReport& report) const;
 };
 
 // Not in the class, where it would be inline: g++ would then compile the kernels in each file,
 // whatever WEFT_EXTERN_ON_CPU says.
 template <class PolicyT>
 absl::Status CpuBackEnd::Run(const char* who, const TileFacts& facts, const Launch& launch) const {
-  constexpr int kClusters = 3;  // few, so that each takes several tiles of a small problem, too
-  Launch sized = SizedLaunch(facts, launch, kClusters * facts.config.cluster_split_k);
-  sized.attributes.dependent = true;  // where the kernel can be, so that every access is checked
+  const Launch sized = SizedForCpu(facts, launch);
   arch::CpuReport report;
   const bool found =
       StartKernel<PolicyT>(sized, [&]<class Kernel>(const typename Kernel::Params& params,
                                                     const arch::LaunchAttributes& attributes) {
         report = arch::LaunchOnCpu<Kernel>(sized.grid, params, options, attributes);
       });
-  if (stats != nullptr) *stats = report.stats;
-  if (!found) return absl::InternalError(absl::StrCat(who, ": ", kNoSuchKernel));
-  if (!report.ok()) return absl::InternalError(absl::StrCat(who, ": ", report.error));
-  return absl::OkStatus();
+  return Finish(who, found, report);
 }
 #else
 namespace internal {

@@ -113,14 +113,15 @@ struct FilterZeroPointParams<true, false> {
   std::int32_t plane = 0;           // pixels of an image
 };
 
-// Epilogue and destination of an operator of policy PolicyT. Rows says where the rows of its
-// product lie in the output: MatrixRows, conv::PixelMap or one derived from that.
-template <class PolicyT, class RowsT>
+// Epilogue and destination of an operator. Rows says where the rows of its product lie in the
+// output: MatrixRows, conv::PixelMap or one derived from that. Parameters know nothing of the tile,
+// so that all policies of a family share what fills them in.
+template <class EpilogueT, class RowsT>
 struct OutputParams
-    : SourceZeroPointParams<PolicyT::Epilogue::kSourceZeroPoint, RowsT::kPaddingIsFilled>,
-      FilterZeroPointParams<PolicyT::Epilogue::kFilterZeroPoint, RowsT::kFilterZerosInSums> {
+    : SourceZeroPointParams<EpilogueT::kSourceZeroPoint, RowsT::kPaddingIsFilled>,
+      FilterZeroPointParams<EpilogueT::kFilterZeroPoint, RowsT::kFilterZerosInSums> {
   using Rows = RowsT;
-  using Epilogue = typename PolicyT::Epilogue;
+  using Epilogue = EpilogueT;
   using Output = typename Epilogue::Output;
   using ResidualElement = typename Epilogue::ResidualElement;
   using Value = typename Epilogue::Value;

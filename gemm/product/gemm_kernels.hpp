@@ -29,7 +29,7 @@ namespace weft::gemm {
 template <class PolicyT, class Grid>
 struct GemmSchedule {
   using Scheduler = std::conditional_t<kGrouped<PolicyT>, GroupGrid<Grid>, BatchedGrid<Grid>>;
-  using Output = OutputParams<PolicyT, MatrixRows>;
+  using Output = OutputParams<typename PolicyT::Epilogue, MatrixRows>;
 };
 template <class PolicyT, class Grid>
 using GemmGrid = typename GemmSchedule<PolicyT, Grid>::Scheduler;
@@ -39,7 +39,7 @@ struct GemmParams {
   typename GemmGrid<PolicyT, TileGrid>::Params schedule;
   LoadedParams<LoadOf<PolicyT, true>> a;
   LoadedParams<LoadOf<PolicyT, false>> b;
-  OutputParams<PolicyT, MatrixRows> output;
+  OutputParams<typename PolicyT::Epilogue, MatrixRows> output;
   std::int32_t k_tiles = 0;
 };
 
@@ -47,7 +47,8 @@ struct GemmParams {
 template <class PolicyT>
 struct WgmmaGemmParams
     : WarpSpecializedParams<typename GemmGrid<PolicyT, BandedTileGrid>::Params, TmaMatrixParams,
-                            TmaMatrixParams, OutputParams<PolicyT, MatrixRows>> {};
+                            TmaMatrixParams,
+                            OutputParams<typename PolicyT::Epilogue, MatrixRows>> {};
 
 // What a kernel of Listed<PolicyT> reads of one product, from a table in memory. The host makes it,
 // with the same bytes for both back ends except for the tensor maps.
@@ -62,7 +63,7 @@ struct ListedProduct {
   std::int32_t k_tiles = 0;
   Operand<true> a;
   Operand<false> b;
-  OutputParams<PolicyT, MatrixRows> output;
+  OutputParams<typename PolicyT::Epilogue, MatrixRows> output;
 };
 template <class PolicyT>
 using ListOf = ListGrid<typename ListedProduct<PolicyT>::Grid, ListedProduct<PolicyT>>;
@@ -70,7 +71,7 @@ using ListOf = ListGrid<typename ListedProduct<PolicyT>::Grid, ListedProduct<Pol
 template <class PolicyT, class Grid>
 struct GemmSchedule<Listed<PolicyT>, Grid> {
   using Scheduler = ListOf<PolicyT>;
-  using Output = OutputParams<PolicyT, MatrixRows>;
+  using Output = OutputParams<typename PolicyT::Epilogue, MatrixRows>;
 };
 
 template <class PolicyT>
