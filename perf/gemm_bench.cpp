@@ -261,7 +261,6 @@ int main(int argc, char** argv) {
        "TF32 for tf32 only, with fast sums for 8-bit floats (full: without); floor_us is from "
        "bytes alone; where cuBLASLt has no such product it multiplies the same numbers: of "
        "f16_x_s4_over_f16 and its like two matrices of f16, of u8 (below 128) s8, of e5m2 e4m3, of "
-       "8-bit floats in other orders a row-major A and a column-major B",
-       weft::perf::TileLine},
+       "8-bit floats in other orders a row-major A and a column-major B"},
       weft::perf::MeasureAll);
 }

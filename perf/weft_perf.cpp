@@ -110,7 +110,6 @@ int main(int argc, char** argv) {
       argc, argv,
       {"weft_perf", "int8 convolutions against cuDNN and cuBLASLt",
        "random data; buffers rotated past the L2; CUDA graphs; ours and the peers interleaved; "
-       "medians; noise: how far the median of every other sample is from that of the rest",
-       weft::perf::RowLine},
+       "medians; noise: how far the median of every other sample is from that of the rest"},
       weft::perf::MeasureAll);
 }

@@ -220,9 +220,7 @@ absl::Status Bench::Run(bool ceilings) {
   };
   how_.done = [&](int job, const Json& rows) {
     results_.Put(job, rows);
-    for (const Json& row : rows) {
-      std::puts(program_.line == nullptr ? Line(row).c_str() : program_.line(row).c_str());
-    }
+    for (const Json& row : rows) std::puts(RowLine(row).c_str());
     std::fflush(stdout);
     WriteFiles();
   };

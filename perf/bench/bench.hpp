@@ -79,13 +79,11 @@ class Race {
   std::deque<Entry> entries_;  // whose addresses last
 };
 
-// What a program is called, what it is for, how it measures (a sentence for its result files), and a row's line on the
-// screen.
+// What a program is called, what it is for, and how it measures: a sentence for its result files.
 struct BenchProgram {
   const char* name;
   const char* usage;
   const char* method;
-  std::string (*line)(const Json& row) = nullptr;  // null: the row as JSON
 };
 
 // What a job does without, and whom it tells what: as RowRun's `measure`.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "perf/gemm_bench/operands.hpp"
 #include "perf/gemm_bench/sizes.hpp"
 #include "perf/support/json.hpp"
@@ -67,17 +66,6 @@ void LeaveOut(const Op& model, double near, std::vector<Tile>* tiles) {
 template <class P>
 double OperationsOf(const gemm::GemmProblem& p) {
   return (kIsComplex<typename P::Element> ? 8.0 : 2.0) * p.m * p.n * p.k * p.batch;
-}
-
-// A row's line on the screen.
-inline std::string TileLine(const Json& row) {
-  const auto number = [&](const char* name) { return row.value(name, 0.0); };
-  const auto text = [&](const char* name) { return row.value(name, ""); };
-  return absl::StrFormat("%-26s %-56s %-32s %9.1f us %7.1f TOPS  peer %9.1f us  ratio %.3f; %s%s%s",
-                         text("layer"), text("kernel"), text("layout"), number("ours_us"),
-                         number("ours_tops"), number("peer_us"), number("ratio"), text("status"),
-                         row.value("best", false) ? "; best" : "",
-                         row.value("model", false) ? "; the model's choice" : "");
 }
 
 }  // namespace weft::perf

@@ -23,6 +23,26 @@ bool IsOf(const Json& row, const Json& identity) {
 
 }  // namespace
 
+std::string RowLine(const Json& row) {
+  std::string line;
+  const auto add = [&](const Json& value) {
+    absl::StrAppend(&line, value.is_string() ? value.get<std::string>() : Line(value), "  ");
+  };
+  for (const char* const field : {"layer", "batch", "layout", "variant", "kernel"}) {
+    if (row.contains(field)) add(row[field]);
+  }
+  for (const auto& [name, value] : row.items()) {
+    const bool time = absl::EndsWith(name, "_us") || absl::EndsWith(name, "_ms");
+    const bool quantile = absl::StrContains(name, "_p10") || absl::StrContains(name, "_p90");
+    if ((time && !quantile) || absl::StrContains(name, "ratio") || name == "noise" ||
+        name == "clock_mhz" || name == "mismatches") {
+      absl::StrAppend(&line, name, " ");
+      add(value);
+    }
+  }
+  return line + row.value("status", "");
+}
+
 int Results::Add(const Json& identity) {
   identities_.push_back(identity);
   rows_.push_back(nullptr);

@@ -12,6 +12,9 @@
 
 namespace weft::perf {
 
+// A row's line on the screen: what it is of, its times and ratios without their quantiles, and its status.
+std::string RowLine(const Json& row);
+
 struct ResultFile {
   std::string name, path;                  // without a path it is not written
   Json environment = Json::object();       // what the program says of all its rows

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "perf/support/layers.hpp"
 
 namespace weft::perf {
@@ -159,24 +158,6 @@ Json Summarized(const std::vector<Json>& rows) {
           {"rows_compared", ratios.size()},
           {"rows_won", won},
           {"rows_failed", failed}};
-}
-
-std::string TableHeader() {
-  return absl::StrFormat("%-22s %4s %9s %9s %6s %9s %9s %6s %8s %6s %6s %5s %4s  %s", "layer", "N",
-                         "ours", "peer", "ratio", "ours+ref", "peer+ref", "ratio", "floor", "TOPS",
-                         "noise", "clock", "bad", "kernel; peer; status");
-}
-
-std::string TableLine(const Json& row) {
-  const auto number = [&](const char* name) { return row.value(name, 0.0); };
-  const auto text = [&](const char* name) { return row[name].get<std::string>(); };
-  return absl::StrFormat(
-      "%-22s %4d %9.2f %9.2f %6.2f %9.2f %9.2f %6.2f %8.2f %6.0f %5.1f%% %5.0f %4d  %s; %s; %s",
-      text("layer"), row["batch"].get<int>(), number("ours_us"), number("peer_us"), number("ratio"),
-      number("ours_with_reformat_us"), number("peer_with_reformat_us"),
-      number("ratio_with_reformat"), number("floor_us"), number("tops"), 100 * number("noise"),
-      number("clock_mhz"), row["mismatches"].get<long long>(), text("kernel"), text("peer"),
-      text("status"));
 }
 
 absl::Status PutBest(const Json& row, const std::string& layout, const std::vector<TileInfo>& tiles,

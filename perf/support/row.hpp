@@ -69,10 +69,6 @@ struct LayerRow {
 // best peer / ours over the good rows that have both, and so on: the "summary" of a file.
 Json Summarized(const std::vector<Json>& rows);
 
-// The table on the screen; 0 where there is nothing.
-std::string TableHeader();
-std::string TableLine(const Json& row);
-
 // A tile's names: in rows, and in tuning tables; and whether the ready-made family has it.
 struct TileInfo {
   std::string name, policy;

@@ -103,10 +103,6 @@ std::string Options::Settings() const {
                       ", against ", peers.empty() ? "nothing" : absl::StrJoin(peers, ", "));
 }
 
-std::string RowLine(const Json& row) {
-  return row.contains("layer") ? TableLine(row) : NetworkLine(row);
-}
-
 absl::Status RunLayers(const Options& options, Bench& bench) {
   Cache cache(options.cache);
   WEFT_TRY(cache.Read());
@@ -135,7 +131,6 @@ absl::Status RunLayers(const Options& options, Bench& bench) {
     }
     bench.AddFile(std::move(file));
   }
-  std::puts(TableHeader().c_str());
   WEFT_TRY(RunRows(options, options.time, &cache, bench));
   return options.sweep.empty() ? absl::OkStatus() : WriteTuning(options, bench);
 }

@@ -2,8 +2,6 @@
 
 #include "perf/weft_perf/run.hpp"
 
-#include "absl/strings/str_format.h"
-
 namespace weft::perf {
 
 std::string NetworkMethod() {
@@ -17,17 +15,6 @@ std::string NetworkMethod() {
          "chosen by measuring all; cuDNN: NHWC int8, graph API, plan of each layer chosen by "
          "measuring all, residual fused; conv1 also from a copy of the image in half precision "
          "made beforehand, if faster, with a half result that a second graph converts";
-}
-
-std::string NetworkLine(const Json& row) {
-  const auto number = [&](const char* name) { return row.value(name, 0.0); };
-  return absl::StrFormat(
-      "N = %d: ours %.4f ms (%.0f images/s), with the model's tiles %.4f; cuDNN %.4f (%.0f); ratio "
-      "%.3f, without the first layer %.3f; %d wrong outputs; %.0f MHz; %s",
-      row["batch"].get<int>(), number("ours_ms"), number("ours_images_per_s"),
-      number("model_choice_ms"), number("cudnn_ms"), number("cudnn_images_per_s"), number("ratio"),
-      number("ratio_without_first"), row["mismatches"].get<long long>(), number("clock_mhz"),
-      row["status"].get<std::string>());
 }
 
 Json LayerRows(const Network& network, const std::vector<LayerFacts>& facts) {

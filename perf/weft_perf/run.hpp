@@ -61,10 +61,7 @@ Json MeasureLayer(const conv::Problem& problem, const Options& options, const Ch
 Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
                     const Measuring& measuring, Machine* machine);
 
-// What both sides of a network compute, and what is left out; a row's line on the screen.
+// What both sides of a network compute, and what is left out.
 std::string NetworkMethod();
-std::string NetworkLine(const Json& row);
-// Of a row of layers or of a network.
-std::string RowLine(const Json& row);
 
 }  // namespace weft::perf

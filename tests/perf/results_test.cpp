@@ -27,6 +27,18 @@ Json Row(const Results& results, int job, const char* kernel, const char* status
   return row;
 }
 
+TEST(Results, LineOnTheScreen) {
+  EXPECT_EQ(RowLine({{"layer", "c4h8w8k8r1s1"},
+                     {"batch", 16},
+                     {"kernel", "b"},
+                     {"ours_us", 10.5},
+                     {"ours_p10_us", 9},
+                     {"peer", "a"},
+                     {"ratio", 2},
+                     {"status", "ok"}}),
+            "c4h8w8k8r1s1  16  b  ours_us 10.5  ratio 2  ok");
+}
+
 TEST(Results, AFileHasTheRowsOfItsJobs) {
   Results results = Planned();
   const ResultFile& file = results.files()[0];

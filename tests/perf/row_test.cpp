@@ -1,15 +1,11 @@
 #include "perf/support/row.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "perf/support/layers.hpp"
 
 namespace weft::perf {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 // Measured with two layouts and two peers; the second of each is the best.
 LayerRow Measured() {
@@ -133,14 +129,6 @@ TEST(Row, SummaryComparesTheBestOfBothSides) {
   EXPECT_EQ(sum["geomean_ratio"], 1);  // 2 and 0.5
   EXPECT_EQ(sum["model_over_best"], 2);
   EXPECT_EQ(sum["geomean_ours_over_floor"], 3.1748);  // 2, 8, 2
-}
-
-TEST(Row, TableLine) {
-  EXPECT_THAT(TableHeader(), StartsWith("layer"));
-  const std::string line = TableLine(Measured().ToJson());
-  EXPECT_THAT(line, StartsWith("c64h56w56k64r3s1         16     10.00     20.00   2.00     12.00"));
-  EXPECT_THAT(line, HasSubstr("b; cudnn_graph: engine 1; ok"));
-  EXPECT_THAT(TableLine(LayerRow().ToJson()), HasSubstr("none; none; failed: not run"));
 }
 
 TEST(Row, Layouts) {
