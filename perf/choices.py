@@ -64,7 +64,8 @@ def collect(folders, wanted):
 
 def text(choices):
     """As weft_perf reads them."""
-    return "".join(sorted(f"{layer}\t{batch}\t{peer}\t{variant}\n" for (layer, batch, peer), variant in choices.items()))
+    return json.dumps({f"n{batch}{layer} {peer}": variant for (layer, batch, peer), variant in choices.items()}, indent=0,
+                      sort_keys=True) + "\n"
 
 
 def main():

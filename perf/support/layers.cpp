@@ -1,6 +1,7 @@
 #include "perf/support/layers.hpp"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "absl/strings/numbers.h"
@@ -40,10 +41,6 @@ absl::StatusOr<std::vector<NamedList>> Lists(const JobRequest& request) {
     lists[0].name = request.name;
   }
   return lists;
-}
-
-std::string Key(const conv::Problem& problem, const std::string& peer) {
-  return absl::StrCat(LayerName(problem), "\t", problem.n, "\t", peer);
 }
 
 }  // namespace
@@ -156,32 +153,6 @@ absl::StatusOr<Jobs> MakeJobs(const JobRequest& request) {
   }
   if (jobs.problems.empty()) return absl::InvalidArgumentError("--list and --layer name no layer");
   return jobs;
-}
-
-Choices Choices::Parse(const std::string& text) {
-  Choices choices;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t end = line.rfind('\t');
-    if (end != std::string::npos) choices.chosen_[line.substr(0, end)] = line.substr(end + 1);
-  }
-  return choices;
-}
-
-std::string Choices::Text() const {
-  std::string text;
-  for (const auto& [key, variant] : chosen_) absl::StrAppend(&text, key, "\t", variant, "\n");
-  return text;
-}
-
-std::string Choices::Find(const conv::Problem& problem, const std::string& peer) const {
-  const auto found = chosen_.find(Key(problem, peer));
-  return found == chosen_.end() ? "" : found->second;
-}
-
-void Choices::Put(const conv::Problem& problem, const std::string& peer,
-                  const std::string& variant) {
-  chosen_[Key(problem, peer)] = variant;
 }
 
 }  // namespace weft::perf

@@ -1,7 +1,6 @@
 // Layers, layer lists and what a run makes of them: perf/layers/README.md has the notation.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -64,21 +63,6 @@ struct JobRequest {
 absl::StatusOr<Jobs> MakeJobs(const JobRequest& request);
 // Distinct positive numbers.
 absl::StatusOr<std::vector<int>> ParseBatches(const std::vector<std::string>& texts);
-
-// Each peer's best variant in an earlier run: lines "layer <tab> n <tab> peer <tab> variant".
-class Choices {
- public:
-  // Lines that are not of this form are passed over.
-  static Choices Parse(const std::string& text);
-  std::string Text() const;
-
-  // Empty if there is none.
-  std::string Find(const conv::Problem& problem, const std::string& peer) const;
-  void Put(const conv::Problem& problem, const std::string& peer, const std::string& variant);
-
- private:
-  std::map<std::string, std::string> chosen_;
-};
 
 namespace internal {
 

@@ -21,26 +21,26 @@ class Cache {
   absl::Status Read() {
     if (path_.empty()) return absl::OkStatus();
     const absl::StatusOr<std::string> text = ReadFile(path_);
-    if (text.ok()) choices_ = Choices::Parse(*text);
-    if (text.ok() || absl::IsNotFound(text.status())) return absl::OkStatus();
+    if (absl::IsNotFound(text.status())) return absl::OkStatus();
+    WEFT_TRY(text.status());
+    choices_ = Choices::parse(*text, nullptr, /*allow_exceptions=*/false);
+    if (choices_.is_object()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("--cache: ", std::string(text.status().message())));
+        absl::StrCat("--cache: ", path_, " is not of perf/choices.py or weft_perf"));
   }
   absl::Status Write() const {
-    return path_.empty() ? absl::OkStatus() : WriteFile(path_, choices_.Text());
+    return path_.empty() ? absl::OkStatus() : WriteFile(path_, choices_.dump(0) + "\n");
   }
 
   // What a row's process sends.
   void Take(const Json& line) {
-    if (!line.contains("choice")) return;
-    const absl::StatusOr<Layer> layer = ParseLayer(line["choice"][0]);
-    if (layer.ok()) choices_.Put(layer->problem, line["choice"][1], line["choice"][2]);
+    if (line.contains("choice")) choices_.update(line["choice"]);
   }
   const Choices& choices() const { return choices_; }
 
  private:
   std::string path_;
-  Choices choices_;
+  Choices choices_ = Choices::object();
 };
 
 // Measures the rows that were added, each in a child process, but for what is not timed: then no peer runs, and checkers

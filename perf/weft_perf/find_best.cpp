@@ -42,6 +42,10 @@ absl::StatusOr<double> Try(Peer& peer, int variant, const Search& search, Conten
   return time(kHotSample);
 }
 
+std::string ChoiceName(const conv::Problem& problem, const std::string& peer) {
+  return absl::StrCat(LayerName(problem, true), " ", peer);
+}
+
 }  // namespace
 
 absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c) {
@@ -101,7 +105,12 @@ PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
 }
 
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant) {
-  return {{"choice", {LayerName(problem, true), peer, variant}}};
+  return {{"choice", {{ChoiceName(problem, peer), variant}}}};
+}
+
+std::string ChoiceOf(const Choices& choices, const conv::Problem& problem,
+                     const std::string& peer) {
+  return choices.value(ChoiceName(problem, peer), "");
 }
 
 }  // namespace weft::perf

@@ -10,6 +10,7 @@
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/row.hpp"
 #include "perf/weft_perf/our_tiles.hpp"
+#include "perf/weft_perf/run.hpp"
 
 namespace weft::perf {
 
@@ -37,7 +38,8 @@ absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& sear
 PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
                        const std::string& chosen, int threads);
 
-// A peer's choice on its way to the parent process, for Choices.
+// A peer's choice on its way to the parent process; and an earlier one, empty if there is none.
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant);
+std::string ChoiceOf(const Choices& choices, const conv::Problem& problem, const std::string& peer);
 
 }  // namespace weft::perf

@@ -68,8 +68,8 @@ class LayerBench {
     for (Entry& e : entries_) {
       const std::string& name = e.peer->name();
       const std::string choice = options_.ChoiceName(name);
-      const PeerOptions peer_options =
-          OptionsFor(name, measuring_, e.ours ? "" : choices.Find(p, choice), options_.threads);
+      const PeerOptions peer_options = OptionsFor(
+          name, measuring_, e.ours ? "" : ChoiceOf(choices, p, choice), options_.threads);
       const absl::Status status = Choose(peer_options, &e);
       if (!status.ok() && e.contender->best < 0) e.contender->note = std::string(status.message());
       if (!e.ours && e.contender->best >= 0) {

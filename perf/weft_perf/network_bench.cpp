@@ -256,7 +256,7 @@ class NetworkBench {
     const NetworkLayer& first = network_.layers[kind[0]];
     const std::string called = absl::StrCat("network ", name, " ", first.name);
     const PeerOptions options =
-        OptionsFor(called, measuring_, choices.Find(first.problem, called), options_.threads);
+        OptionsFor(called, measuring_, ChoiceOf(choices, first.problem, called), options_.threads);
     WEFT_TRY(options.Need("open"));
     WEFT_LET(const std::shared_ptr<Peer> peer, MakePeer(name));
     WEFT_TRY(peer->Prepare(ProblemOf(first.problem, first.after), tensors_.Sets(kind, nhwc_),

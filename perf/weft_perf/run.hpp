@@ -48,6 +48,9 @@ inline TensorFormatName NetworkFormat(const Options& options) {
   return options.tensors.value_or(TensorFormatName::kNc32);
 }
 
+// Each peer's best variant in an earlier run: {"n16c64h56w56k64r3s1 cudnn_graph": ...}.
+using Choices = Json;
+
 // The rows, in child processes, and the files: driver.cpp. InvalidArgument or NotFound if a flag is wrong, Unavailable
 // without a GPU.
 absl::Status RunLayers(const Options& options, Bench& bench);

@@ -23,36 +23,36 @@ class ChoicesTest(unittest.TestCase):
             return subprocess.run([sys.executable, "-B", CHOICES, "--results=" + folder, *flags], text=True,
                                   capture_output=True)
 
-    def lines(self, files, *flags):
+    def choices(self, files, *flags):
         run = self.run_on(files, *flags)
         self.assertEqual(run.returncode, 0, run.stderr)
-        return run.stdout.splitlines()
+        return json.loads(run.stdout)
 
     def test_the_newest_file_counts_whatever_its_name(self):
         new = result("2026-11-22 20:08 UTC", {"cudnn_nhwc": "cudnn_nhwc b"}, epilogue="bias_relu")
         old = result("2026-11-21 06:11 UTC", {"cudnn_nhwc": "cudnn_nhwc a", "cublaslt": "cublaslt #0"})
-        self.assertEqual(self.lines([new, old]), ["c4h8w8k8r1s1\t16\tcublaslt\tcublaslt #0",
-                                                  "c4h8w8k8r1s1\t16\tcudnn_nhwc\tcudnn_nhwc b"])
+        self.assertEqual(self.choices([new, old]), {"n16c4h8w8k8r1s1 cublaslt": "cublaslt #0",
+                                                  "n16c4h8w8k8r1s1 cudnn_nhwc": "cudnn_nhwc b"})
 
     def test_other_epilogues_are_other_choices_and_what_did_not_run_is_none(self):
         file = result("2026-11-22 20:08 UTC", {"cudnn_f16": "cudnn_f16 eng4", "cublaslt": ""}, epilogue="residual")
-        self.assertEqual(self.lines([file]), ["c4h8w8k8r1s1\t16\tcudnn_f16+residual\tcudnn_f16 eng4"])
+        self.assertEqual(self.choices([file]), {"n16c4h8w8k8r1s1 cudnn_f16+residual": "cudnn_f16 eng4"})
 
     def test_plans_of_another_cudnn_are_left_out(self):
         files = [result("2026-11-22 09:00 UTC", {"cudnn_nhwc": "of 9.14", "cublaslt": "#1"}, cudnn="9.14.0"),
                  result("2026-11-21 06:11 UTC", {"cudnn_nhwc": "of 9.19"}),
                  result("2026-11-22 20:08 UTC", {"cudnn_int8x4": "int8x4"})]
-        lt = "c4h8w8k8r1s1\t16\tcublaslt\t#1"
-        self.assertEqual(self.lines(files), [lt, "c4h8w8k8r1s1\t16\tcudnn_int8x4\tint8x4",
-                                             "c4h8w8k8r1s1\t16\tcudnn_nhwc\tof 9.19"])
-        self.assertEqual(self.lines(files, "--cudnn=9.14.0"), [lt, "c4h8w8k8r1s1\t16\tcudnn_nhwc\tof 9.14"])
+        lt = {"n16c4h8w8k8r1s1 cublaslt": "#1"}
+        self.assertEqual(self.choices(files), {**lt, "n16c4h8w8k8r1s1 cudnn_int8x4": "int8x4",
+                                             "n16c4h8w8k8r1s1 cudnn_nhwc": "of 9.19"})
+        self.assertEqual(self.choices(files, "--cudnn=9.14.0"), {**lt, "n16c4h8w8k8r1s1 cudnn_nhwc": "of 9.14"})
 
     def test_networks(self):
         file = result("2026-11-22 20:08 UTC", {})
         file["rows"][0]["layers"] = [{"name": "2.0.conv1", "layer": "c64h56w56k64r1s1", "plan": "cudnn_graph f32 eng1"},
                                      {"name": "2.0.conv2", "layer": "c64h56w56k64r3s1"}]
-        self.assertEqual(self.lines([file]),
-                         ["c64h56w56k64r1s1\t16\tnetwork cudnn_graph 2.0.conv1\tcudnn_graph f32 eng1"])
+        self.assertEqual(self.choices([file]),
+                         {"n16c64h56w56k64r1s1 network cudnn_graph 2.0.conv1": "cudnn_graph f32 eng1"})
 
     def test_other_files_are_passed_over_and_nothing_is_an_error(self):
         run = self.run_on([{"rows": []}, [1], {"environment": {"program": "gemm_bench"}}])
@@ -62,7 +62,7 @@ class ChoicesTest(unittest.TestCase):
     def test_the_committed_results_have_every_anchor(self):
         run = subprocess.run([sys.executable, "-B", CHOICES], text=True, capture_output=True)
         self.assertEqual(run.returncode, 0, run.stderr)
-        graph = [line for line in run.stdout.splitlines() if line.split("\t")[2] == "cudnn_graph"]
+        graph = [key for key in json.loads(run.stdout) if key.split(" ", 1)[1] == "cudnn_graph"]
         self.assertGreaterEqual(len(graph), 75)
 
 

@@ -212,22 +212,6 @@ TEST(Jobs, SaysWhatIsWrong) {
               HasSubstr("--name=a is for one list, not for 2"));
 }
 
-TEST(Choices, SurviveAFile) {
-  conv::Problem a = conv::SquareProblem(16, 64, 56, 64, 3, 1, 1), b = a;
-  b.n = 1;
-  Choices choices;
-  choices.Put(a, "cudnn_graph", "eng1 k2=3");
-  choices.Put(a, "cudnn_graph+residual", "eng4");
-  choices.Put(b, "cudnn_graph", "eng7");
-  choices.Put(b, "cudnn_graph", "eng8");
-  const Choices read = Choices::Parse(choices.Text() + "no tabs\n\n");
-  EXPECT_EQ(read.Find(a, "cudnn_graph"), "eng1 k2=3");
-  EXPECT_EQ(read.Find(a, "cudnn_graph+residual"), "eng4");
-  EXPECT_EQ(read.Find(b, "cudnn_graph"), "eng8");
-  EXPECT_EQ(read.Find(b, "cublaslt"), "");
-  EXPECT_EQ(read.Text(), choices.Text());
-}
-
 TEST(GemmSizes, OneNumberThreeOrFour) {
   const auto name = [](const char* text) { return SizeName(*ParseSize(text)); };
   EXPECT_EQ(name("4096"), "4096");
