@@ -16,13 +16,13 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_kernel.hpp"
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
 #include "weft/conv/dispatch.hpp"
+#include "weft/conv/launch/check_arguments.hpp"
 #include "weft/conv/problem/depthwise_pointwise_problem.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -51,14 +51,16 @@ struct DepthwiseHalfArguments {
 // The arguments of a run, as in ConvolutionArguments. No tensor may overlap dst, except a residual
 // that has dst's layout, address and element size. Policies that differ only in their config share
 // this type.
-template <class Element, class DepthwiseEpilogue, class Epilogue>
+template <class Element, class DepthwiseEpilogue, class EpilogueT>
 struct DepthwisePointwiseArguments {
+  using Epilogue = EpilogueT;
+  using ResidualElement = typename Epilogue::ResidualElement;
   gemm::SourcePointer<Element> src = nullptr;  // problem.depthwise.src() in SrcLayout
   DepthwiseHalfArguments<DepthwiseEpilogue> depthwise;
   // PackFilter<CxRSKx<32>> of problem.pointwise().filter(); 16-byte aligned.
   PackedFilter<CxRSKx<32>, std::int8_t> filter;
   gemm::BiasPointer<typename Epilogue::BiasElement> bias = nullptr;
-  gemm::ResidualPointer<typename Epilogue::ResidualElement> residual = nullptr;
+  gemm::ResidualPointer<ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // pointwise().dst() in DstLayout
   float alpha = 1.0f;
   gemm::NumbersPointer<float> channel_alpha = nullptr;
@@ -240,13 +242,6 @@ class DepthwisePointwise {
                                       .helper = "WithDstAlignment",
                                       .least_alignment = sizeof(Output),
                                       .given = args.dst.given()};
-    using ResidualLayout = typename Epilogue::template ResidualLayout<typename PolicyT::DstLayout>;
-    const gemm::TensorArgument residual = {
-        .alignment = 4,
-        .line_bytes =
-            ResidualLayout::Size(pointwise().dst()) * std::int64_t{sizeof(ResidualElement)},
-        .may_be_output = std::is_same_v<ResidualLayout, typename PolicyT::DstLayout> &&
-                         sizeof(ResidualElement) == sizeof(Output)};
     if (absl::Status s = gemm::CheckArguments(
             kFirst, absl::MakeConstSpan(before, count), dst,
             gemm::EpilogueArgumentsOf<FirstEpilogue>(args.depthwise, depthwise().k, {}));
@@ -254,11 +249,9 @@ class DepthwisePointwise {
       return s;
     }
     if (absl::Status s = CheckZeroPoints(depthwise(), zero_points); !s.ok()) return s;
-    auto epilogue = gemm::EpilogueArgumentsOf<Epilogue>(args, pointwise().k, residual);
-    if constexpr (Epilogue::kHasCopy) {
-      epilogue.copy =
-          CopyArgument<Epilogue, typename PolicyT::DstLayout>(args.epilogue, pointwise().dst());
-    }
+    constexpr ConvFacts kSecond = FactsOf<Second>();
+    const auto epilogue = internal::EpilogueArgumentsOf<typename PolicyT::DstLayout>(
+        pointwise(), kSecond, pointwise().dst(), args);
     if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
     if (absl::Status s = CheckFilter(first, args.depthwise.filter.extents(), 1, 0,
                                      prologues::Depthwise::kName, "depthwise.filter");
