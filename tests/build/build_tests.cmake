@@ -28,6 +28,7 @@ function(build_test name script)
                    -DCXX=${CMAKE_CXX_COMPILER} ${cuda} -DVERSION=${PROJECT_VERSION}
                    -DLIBDIR=${CMAKE_INSTALL_LIBDIR} ${arg_UNPARSED_ARGUMENTS}
                    -P ${CMAKE_CURRENT_SOURCE_DIR}/build/${script}.cmake)
+  set_tests_properties(${name} PROPERTIES COST 8)  # some compile a user's project: early, so that none of them is last
 endfunction()
 
 # tests/compile_fail/<name>.cpp says what the compiler must answer; see compile_fail.sh, which gives it many of them at
