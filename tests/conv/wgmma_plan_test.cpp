@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/conv/harness.hpp"
+#include "tests/conv/wgmma_policies.hpp"
 #include "weft/conv/choose/tile_model.hpp"
 #include "weft/conv/convolution.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 
 namespace weft::conv {
 namespace {
@@ -154,6 +156,14 @@ TEST(WgmmaPlan, OnlyForHopper) {
   EXPECT_FALSE(Convolution<Nc32>::Create(p, device).ok());
   device.compute_capability = 90;
   EXPECT_TRUE(Convolution<Nc32>::Create(p, device).ok());
+}
+
+TEST(WgmmaPingPong, TheNameSaysSo) {
+  constexpr auto config = PingPong<WgmmaTile<128, 128, 128, 128, 128>>::config;
+  EXPECT_EQ(gemm::PolicyName(config), "wgmma_sm90_128x128x128_w128x128x128_b1_p2_a16_d16");
+  using P = WgmmaPolicy<NCxHWx<32>, epilogues::BiasRelu<>, PingPong<SmallTile64>>;
+  EXPECT_THAT(Convolution<P>::Create(SquareProblem(1, 32, 5, 64, 3, 1, 1))->Describe(),
+              HasSubstr("ping-pong warpgroups"));
 }
 
 }  // namespace

@@ -123,5 +123,14 @@ TEST(ZeroPointWgmma, OfTheFilterToo) {
   RunAsymmetric<ZeroFilterWgmma>(20, 3, 1, 4);
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
+// Ping-pong warpgroups, of which a warp writes padding into k tiles, too.
+TEST(ZeroPointWgmma, PingPong) {
+  RunBorders<ZeroPingPong>();
+  RunAsymmetric<ZeroPingPong>(10, 1);
+  RunAsymmetric<ZeroFilterPingPong>(12, 1, 1, 4);
+}
+#endif
+
 }  // namespace
 }  // namespace weft::conv
