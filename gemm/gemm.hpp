@@ -159,7 +159,7 @@ class Gemm {
 
  private:
   template <class>
-  friend class Gemm;  // that of a list, which has one of these for each product
+  friend class Gemm;  // that of a list, which makes one of a product's plan where it needs one
   template <class>
   friend class Dispatch;  // makes the plans itself
 

@@ -69,12 +69,13 @@ def products(binary, size, args):
     rows = {}
     for tile, environment in found:
         name = f"{tile['layer']}, {tile['layout']}"
+        elements = tile["layer"].removeprefix("gemm_").rsplit("_", 1)[0]
         row = rows.setdefault((name, tile["batch"]), {"environment": environment, "status": "ok", "kernel": "none",
                                                       "ours_us": None, "layouts": {"": {"tiles_us": {}}}})
         if tile["status"] != "ok":
             row["status"] = f"{tile['kernel']}: {tile['status']}"
             continue
-        row["layouts"][""]["tiles_us"][f"{name.split('_')[1]} {tile['kernel']}"] = tile["ours_us"]
+        row["layouts"][""]["tiles_us"][f"{elements} {tile['kernel']}"] = tile["ours_us"]
         if row["ours_us"] is None or tile["ours_us"] < row["ours_us"]:
             row["ours_us"], row["kernel"] = tile["ours_us"], tile["kernel"]
     return rows

@@ -10,6 +10,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "perf/bench/bench.hpp"
 #include "perf/gemm_bench/compare.hpp"
 #include "perf/gemm_bench/operands.hpp"
@@ -237,6 +238,8 @@ absl::Status MeasureAll(Bench& bench) {
   bench.notes()["tiles"] =
       near == 0 ? "all"
                 : absl::StrCat("those that the model expects within ", near, " of its choice");
+  const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
+  if (!only.empty()) bench.notes()["tiles"] = "--only=" + absl::StrJoin(only, ",");
   bench.SetSummary(Summary);
   Run run(bench);
   WEFT_TRY(run.ReadTable());

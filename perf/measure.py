@@ -51,9 +51,9 @@ class Step:
 
     def command(self, folder, commit, left):
         """The program, for as long as there are `left` seconds."""
-        flags = [f"--commit={commit}", f"--stop_after_s={max(left - TO_START_S, 1)}", *self.flags]
+        flags = [f"--commit={commit}", f"--stop_after_s={max(left - TO_START_S, 1)}", "--resume", *self.flags]
         if self.program == "weft_perf":
-            flags += [f"--json={folder}", f"--cache={folder}/choices", f"--threads={os.cpu_count()}", "--resume"]
+            flags += [f"--json={folder}", f"--cache={folder}/choices", f"--threads={os.cpu_count()}"]
         else:
             flags += [f"--json={folder}/{next(iter(self.files))}.json"]
         return [self.program, *flags]
@@ -129,7 +129,7 @@ STEPS = (
     Step("block", "block_bench", [], {"block": 0}, 40),
     Step("lists", "list_bench", [], {"lists": 0}, 30),
     Step("costs", "epilogue_bench", [], {"epilogue-costs": 0}, 150),
-    Step("gemm", "gemm_bench", ["--resume", "--near=2",
+    Step("gemm", "gemm_bench", ["--near=2",
                                 "--sizes=4096,16x4096x4096,4096x16x4096,10240x4096x4096,8192"], {"gemm-grid": 0}, 500),
 )
 

@@ -93,8 +93,8 @@ constexpr auto ChooseSourceOperand() {
 template <class Mma, class PolicyT, SourceKind kind>
 using SourceOperand = typename decltype(ChooseSourceOperand<Mma, PolicyT, kind>())::type;
 
-// Operand B of Mma: the filter as it is in memory, but of int4. That is upcast in fragments where
-// cp.async copies it, else on its way to shared memory.
+// Operand B of Mma: the filter as it is in memory. A filter of int4 whose products are of bytes is
+// upcast: in fragments where cp.async copies it, else on its way to shared memory.
 template <class Mma, class PolicyT>
 constexpr auto ChooseFilterOperand() {
   using Checked = CheckedPolicy<PolicyT>;

@@ -54,7 +54,7 @@ struct ConvolutionArguments {
 // The extents of the tensor that a run writes to. The pixels of a phase (of a transposed
 // convolution) are only some of the pixels of that tensor.
 template <class Prologue>
-TensorExtents Destination(const Problem& problem, const Prologue&) {
+[[gnu::visibility("hidden")]] TensorExtents Destination(const Problem& problem, const Prologue&) {
   return problem.dst();
 }
 inline TensorExtents Destination(const Problem& problem, const prologues::PerPhase& phase) {

@@ -53,7 +53,7 @@ absl::Status CheckRun(const ConvPlan& plan, const ConvFacts& facts, const Checke
 
 // A phase of a transposed convolution needs its destination.
 template <class Prologue>
-absl::Status CheckPrologue(const Prologue&) {
+[[gnu::visibility("hidden")]] absl::Status CheckPrologue(const Prologue&) {
   return absl::OkStatus();
 }
 absl::Status CheckPrologue(const prologues::PerPhase& phase);

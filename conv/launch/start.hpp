@@ -21,8 +21,8 @@ namespace weft::conv {
 
 // Set the addresses that an epilogue with a SourceZeroPoint stage reads, and none without.
 template <bool kPaddingIsFilled>
-void FillCorrection(const SourceCorrection&,
-                    gemm::SourceZeroPointParams<false, kPaddingIsFilled>*) {}
+[[gnu::visibility("hidden")]] void FillCorrection(
+    const SourceCorrection&, gemm::SourceZeroPointParams<false, kPaddingIsFilled>*) {}
 inline void FillCorrection(const SourceCorrection& table,
                            gemm::SourceZeroPointParams<true, true>* output) {
   output->correction = table.corrections();
@@ -40,16 +40,19 @@ namespace internal {
 // The same for a FilterZeroPoint stage. Depthwise kernels compute the sums of windows themselves.
 // dst: the destination's extents.
 template <class Arguments, bool kInSums>
-void FillFilterZeros(const Problem&, const TensorExtents&, const Arguments&,
-                     gemm::FilterZeroPointParams<false, kInSums>*) {}
+[[gnu::visibility("hidden")]] void FillFilterZeros(const Problem&, const TensorExtents&,
+                                                   const Arguments&,
+                                                   gemm::FilterZeroPointParams<false, kInSums>*) {}
 template <class Arguments>
-void FillFilterZeros(const Problem&, const TensorExtents&, const Arguments& args,
-                     gemm::FilterZeroPointParams<true, true>* output) {
+[[gnu::visibility("hidden")]] void FillFilterZeros(
+    const Problem&, const TensorExtents&, const Arguments& args,
+    gemm::FilterZeroPointParams<true, true>* output) {
   output->filter_zero_point = args.filter_zero_point;
 }
 template <class Arguments>
-void FillFilterZeros(const Problem& problem, const TensorExtents& dst, const Arguments& args,
-                     gemm::FilterZeroPointParams<true, false>* output) {
+[[gnu::visibility("hidden")]] void FillFilterZeros(
+    const Problem& problem, const TensorExtents& dst, const Arguments& args,
+    gemm::FilterZeroPointParams<true, false>* output) {
   output->filter_zero_point = args.filter_zero_point;
   output->window_sums = args.window_sums;
   output->groups = gemm::Int32(problem.groups);
@@ -59,9 +62,9 @@ void FillFilterZeros(const Problem& problem, const TensorExtents& dst, const Arg
 
 // What is added to rows that are the pixels of a phase.
 template <class Prologue, class Rows>
-void FillPhase(const Prologue&, Rows*) {}
+[[gnu::visibility("hidden")]] void FillPhase(const Prologue&, Rows*) {}
 template <class Rows>
-void FillPhase(const prologues::PerPhase& phase, Rows* rows) {
+[[gnu::visibility("hidden")]] void FillPhase(const prologues::PerPhase& phase, Rows* rows) {
   rows->phase = phase;
 }
 
@@ -94,13 +97,15 @@ template <class Prologue>
 // The source of a multistage kernel: its iterator's parameters, and what a source that is converted
 // on its way to shared memory has besides.
 template <class Iterator>
-void FillSource(const Problem&, const MultistagePlan& plan, const NoSourceFunctor&,
-                ConvertedParams<Iterator, NoSourceFunctor>* source) {
+[[gnu::visibility("hidden")]] void FillSource(const Problem&, const MultistagePlan& plan,
+                                              const NoSourceFunctor&,
+                                              ConvertedParams<Iterator, NoSourceFunctor>* source) {
   static_cast<Iterator&>(*source) = std::get<Iterator>(plan.source);
 }
 template <class Iterator, class Functor>
-void FillSource(const Problem& problem, const MultistagePlan& plan, const Functor& functor,
-                ConvertedParams<Iterator, Functor>* source) {
+[[gnu::visibility("hidden")]] void FillSource(const Problem& problem, const MultistagePlan& plan,
+                                              const Functor& functor,
+                                              ConvertedParams<Iterator, Functor>* source) {
   static_cast<Iterator&>(*source) = std::get<Iterator>(plan.source);
   source->functor = functor;
   source->channels = gemm::Int32(problem.c);
@@ -267,7 +272,7 @@ namespace internal {
 
 // Which of a policy's types of parameters a plan's kernel has.
 template <class Own>
-int ParamsOf(const Own&) {
+[[gnu::visibility("hidden")]] int ParamsOf(const Own&) {
   return 0;
 }
 inline int ParamsOf(const MultistagePlan& own) {

@@ -44,7 +44,8 @@ struct NoRange {
 
 // Folds a warp's ranges into those in global memory; all lanes of the warp call it. kLanes: the
 // bits of a lane's number that its channels do not depend on. ranges: an array, of a KeptRange for
-// each group of channels. channel(g): the first channel of group g. end: one past the last channel. p: an OutputParams.
+// each group of channels. channel(g): the first channel of group g. end: one past the last channel.
+// p: an OutputParams.
 template <int kLanes, class Output, class Ranges, class ChannelOf>
 WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p, const Ranges& ranges,
                              std::int32_t end, const ChannelOf& channel) {

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
-#include "weft/gemm/ring/ring_stages.hpp"
 #include "weft/gemm/hopper/wgmma_plan.hpp"
+#include "weft/gemm/ring/ring_stages.hpp"
 
 namespace weft::gemm {
 
-// ScheduleT: the scheduler's Params; OperandA, OperandB: those of the operands; OutputT: an OutputParams.
+// ScheduleT: the scheduler's Params; OperandA, OperandB: those of the operands; OutputT: an
+// OutputParams.
 template <class ScheduleT, class OperandA, class OperandB, class OutputT>
 struct WarpSpecializedParams {
   // What all threads read first stands side by side, in few cache lines: a kernel's parameters are

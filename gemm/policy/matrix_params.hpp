@@ -42,7 +42,7 @@ struct WithLoadParams : MatrixParams {
 template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
 template <class Load>
-void SetLoad(const Load& load, WithLoadParams<Load>* params) {
+[[gnu::visibility("hidden")]] void SetLoad(const Load& load, WithLoadParams<Load>* params) {
   params->load = load;
 }
 inline void SetLoad(const NoLoad&, MatrixParams*) {}

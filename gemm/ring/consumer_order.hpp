@@ -1,6 +1,6 @@
-// The order in which consumer warpgroups multiply, where they share a ring of stages (mbar_ring.hpp)
-// and do not go through a tile together. A consumer calls Wait before a tile's products, Started
-// when it has started the last of them, and Finished when they are complete.
+// The order in which consumer warpgroups that share a ring of stages (mbar_ring.hpp) multiply: all
+// of them a tile together, or one after the other. A consumer calls Wait before a tile's products,
+// Started when it has started the last of them, and Finished when they are complete.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct NoOrder {
   struct State {};  // what each consumer thread remembers
 
   WEFT_DEVICE static int GroupOf(arch::Thread) { return 0; }
-  // One thread calls it for each stage i in turn, of which there are at least two: it initializes
-  // the mbarriers `order`, of which there are four.
+  // For each stage i, of which there are at least two, one thread calls it: it initializes the
+  // mbarriers `order`, of which there are four.
   WEFT_DEVICE static void Begin(arch::Thread, std::uint64_t*, int) {}
   WEFT_DEVICE static void Wait(arch::Thread, std::uint64_t*, const State&) {}
   WEFT_DEVICE static void Started(arch::Thread, std::uint64_t*, State&) {}

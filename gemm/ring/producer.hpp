@@ -30,7 +30,8 @@ struct ProducerTraits {
   static constexpr int kRowThreads = 0;
   // A stage holds all k of operand A of a tile. Operand B is the consumers' (first_layer.hpp).
   static constexpr bool kWholeTiles = false;
-  // What producers have in shared memory beside the stages, and its bytes.
+  // What producers have in shared memory beside the stages, and its bytes as far as they do not fit
+  // into the KB that a kernel counts for mbarriers.
   struct Memory {};
   static constexpr int kMemoryBytes = 0;
   // A thread's place in the ring, and what it remembers from tile to tile.

@@ -15,7 +15,8 @@ struct MbarRingParams {
   std::int32_t stages = 0;       // 2 to kMostStages
   std::int32_t stage_bytes = 0;  // a multiple of 1024, as swizzles need; without swizzle of 16
   std::int32_t b_offset = 0;  // where operand B begins, from its stage's or the first stage's begin
-  std::int32_t b_stride = 0;  // bytes from a k tile of B to the next
+  // Bytes from a k tile of B to the next; 0 where all stages have the same B.
+  std::int32_t b_stride = 0;
   std::int32_t row_threads = 1;  // threads that load A, 1 to kMostRowThreads; 0: B's thread loads A
   std::int32_t thread_copies = 1;  // copies of a k tile that each of these starts; together all
   // Divides the `copies` copies of A's k tile among at most `most` threads.

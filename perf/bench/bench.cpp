@@ -191,6 +191,11 @@ void Bench::AddFile(ResultFile file) {
 }
 
 absl::Status Bench::Run(bool ceilings) {
+  if (results_.count() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--layers=", absl::GetFlag(FLAGS_layers),
+                     ": no layer that this program would measure has this in its name"));
+  }
   if (results_.files().empty()) {
     ResultFile all;
     all.name = program_.name;

@@ -99,7 +99,7 @@ class Bench {
   using Measure = std::function<absl::StatusOr<std::vector<Json>>(const Measuring&)>;
   using MeasureRow = std::function<absl::Status(Json* row)>;
 
-  explicit Bench(const BenchProgram& program) : program_(program) {}
+  explicit Bench(const BenchProgram& program) : program_(program) { how_.isolated = false; }
 
   // Adds a job that makes several rows, each of which has the fields of `identity`, which are no other job's. If it fails,
   // it has one row, with the fields of `empty`, which says so; if --layers leaves out its "layer", it has none. Returns its

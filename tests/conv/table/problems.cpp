@@ -1,6 +1,9 @@
 #include "tests/conv/table/problems.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -183,11 +186,18 @@ std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes) {
 std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes) {
   const int count = 2 * *std::max_element(sizes.begin(), sizes.end());
   std::vector<std::vector<int>> rows(count);
-  for (int i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < sizes.size(); ++j) {
-      // Columns of the same size are apart by another number in each of their rounds.
-      const int round = i / sizes[j];
-      rows[i].push_back((i + round * static_cast<int>(j)) % sizes[j]);
+  for (std::size_t column = 0; column < sizes.size(); ++column) {
+    // A column goes through its values again and again, each time in another order, or columns of
+    // sizes with a common factor would show few of their pairs.
+    std::mt19937 random(static_cast<std::uint32_t>(column));
+    std::vector<int> order(sizes[column]);
+    std::iota(order.begin(), order.end(), 0);
+    for (int i = 0; i < count; ++i) {
+      const int place = i % sizes[column];
+      if (place == 0) {
+        for (std::size_t n = order.size(); n > 1; --n) std::swap(order[n - 1], order[random() % n]);
+      }
+      rows[i].push_back(order[place]);
     }
   }
   return rows;
