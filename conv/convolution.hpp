@@ -118,7 +118,7 @@ class Convolution {
   template <class>
   friend class gemm::Dispatch;  // which makes the plans
 
-  static constexpr ConvFacts kFacts = FactsOf<PolicyT>();
+  [[gnu::visibility("hidden")]] static constexpr ConvFacts kFacts = FactsOf<PolicyT>();
 
   explicit Convolution(const ConvPlan& plan) : plan_(plan) {}
   static absl::StatusOr<Convolution> Planned(const absl::StatusOr<ConvPlan>& plan) {
