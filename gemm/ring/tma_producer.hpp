@@ -55,7 +55,6 @@ struct TmaProducer : ProducerTraits {
   using Params = MbarRingParams;
   static constexpr int kRowThreads =
       Params::kMostRowThreads - (Shape::kTransforms ? Shape::kTransformWarps : 0);
-  static_assert(kRowThreads >= 0);
 
   WEFT_DEVICE static int Arrivals(arch::Thread, const Params& p) { return 1 + p.row_threads; }
 
