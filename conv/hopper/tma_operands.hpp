@@ -146,8 +146,7 @@ struct TmaParams
     : WithPadding<kTransforms>,
       gemm::WarpSpecializedParams<typename BatchGrid<Prologue>::Params, TmaSourceParams,
                                   TmaFilterParams,
-                                  gemm::OutputParams<Epilogue, RowsFor<Prologue, PixelMapT>>> {
-};
+                                  gemm::OutputParams<Epilogue, RowsFor<Prologue, PixelMapT>>> {};
 template <class PolicyT>
 using WgmmaParams = TmaParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
                               PixelMapFor<PolicyT>, kTransformsPadding<PolicyT>>;

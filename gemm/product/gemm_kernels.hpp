@@ -47,8 +47,8 @@ struct GemmParams {
 template <class PolicyT>
 struct WgmmaGemmParams
     : WarpSpecializedParams<typename GemmGrid<PolicyT, BandedTileGrid>::Params, TmaMatrixParams,
-                            TmaMatrixParams,
-                            OutputParams<typename PolicyT::Epilogue, MatrixRows>> {};
+                            TmaMatrixParams, OutputParams<typename PolicyT::Epilogue, MatrixRows>> {
+};
 
 // What a kernel of Listed<PolicyT> reads of one product, from a table in memory. The host makes it,
 // with the same bytes for both back ends except for the tensor maps.
