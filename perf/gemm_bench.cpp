@@ -235,11 +235,11 @@ Json Summary(const std::vector<Json>& rows) {
 
 absl::Status MeasureAll(Bench& bench) {
   const double near = absl::GetFlag(FLAGS_near);
-  bench.notes()["tiles"] =
-      near == 0 ? "all"
-                : absl::StrCat("those that the model expects within ", near, " of its choice");
   const std::vector<std::string> only = absl::GetFlag(FLAGS_only);
-  if (!only.empty()) bench.notes()["tiles"] = "--only=" + absl::StrJoin(only, ",");
+  bench.notes()["tiles"] = absl::StrCat(
+      near == 0 ? "all"
+                : absl::StrCat("those that the model expects within ", near, " of its choice"),
+      only.empty() ? "" : absl::StrCat(", of --only=", absl::StrJoin(only, ",")));
   bench.SetSummary(Summary);
   Run run(bench);
   WEFT_TRY(run.ReadTable());

@@ -191,8 +191,8 @@ class TmaSourceIterator {
   }
 
  private:
-  // Goes on to copy `copy`, counted over all k tiles, past the copies of other threads. Of many it
-  // takes longer to count them than to divide.
+  // Goes on to copy `copy`, counted over all k tiles, past the copies of other threads. It steps over
+  // a few of them; to find its place by divisions takes less time than to step over many.
   static constexpr int kMostCounted = 3;
   WEFT_DEVICE void GoTo(std::int32_t copy) {
     if (copy - copy_ > kMostCounted) SeekCopy(copy);

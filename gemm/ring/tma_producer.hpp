@@ -22,7 +22,6 @@ struct CopyShare {
     const int last = all < end ? all : end;
     return last > begin ? last - begin : 0;
   }
-  constexpr bool Has(int copy) const { return copy >= begin && copy < end; }
 };
 
 // An operand that TmaProducer loads: each of its threads starts its share of the copies of a k tile
@@ -53,6 +52,8 @@ inline namespace WEFT_BACKEND {
 template <class Shape>
 struct TmaProducer : ProducerTraits {
   using Params = MbarRingParams;
+  // For functions to read: where Shape names its producer, it has not declared kTransforms yet, and
+  // what asked for the value there would get it of the default that Shape inherits.
   static constexpr int kRowThreads =
       Params::kMostRowThreads - (Shape::kTransforms ? Shape::kTransformWarps : 0);
 
@@ -82,6 +83,7 @@ struct TmaProducer : ProducerTraits {
   WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared, const Params& p,
                                   int producer, OperandA& a, OperandB& b, const KTileRange& k_tiles,
                                   int early, State& state) {
+    static_assert(kRowThreads >= 0);
     if constexpr (kRowThreads == 0) {
       SeekFirst(a, k_tiles);
       SeekFirst(b, k_tiles);

@@ -191,10 +191,10 @@ void Bench::AddFile(ResultFile file) {
 }
 
 absl::Status Bench::Run(bool ceilings) {
-  if (results_.count() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--layers=", absl::GetFlag(FLAGS_layers),
-                     ": no layer that this program would measure has this in its name"));
+  if (results_.Empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "nothing is left to measure: no layer that the program's other flags ask for has --layers=",
+        absl::GetFlag(FLAGS_layers), " in its name"));
   }
   if (results_.files().empty()) {
     ResultFile all;

@@ -105,4 +105,9 @@ bool Results::Fine() const {
   });
 }
 
+bool Results::Empty() const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [](const Json& rows) { return !rows.is_null() && rows.empty(); });
+}
+
 }  // namespace weft::perf

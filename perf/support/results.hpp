@@ -45,6 +45,8 @@ class Results {
   int NotRun(const ResultFile& file) const;
   // Whether every job was measured, and every row is right.
   bool Fine() const;
+  // Whether no job has rows or is to be measured.
+  bool Empty() const;
 
  private:
   bool WasMeasured(int job) const;

@@ -63,6 +63,16 @@ TEST(Results, AFileHasTheRowsOfItsJobs) {
   EXPECT_FALSE(results.Fine());
 }
 
+TEST(Results, IsEmptyWithoutAnythingToMeasure) {
+  EXPECT_TRUE(Results().Empty());
+  Results results = Planned();
+  EXPECT_FALSE(results.Empty());
+  for (int job = 0; job < results.count(); ++job) results.Put(job, Json::array());  // left out
+  EXPECT_TRUE(results.Empty());
+  results.Put(1, {Row(results, 1, "a")});
+  EXPECT_FALSE(results.Empty());
+}
+
 TEST(Results, AnEarlierFileIsContinued) {
   Results first = Planned();
   first.Put(0, Json::array({Row(first, 0, "a", "mismatch")}));
