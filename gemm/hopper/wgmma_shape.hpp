@@ -43,6 +43,8 @@ struct WgmmaSpec {
   static constexpr bool kTransforms = MainloopTraits::kTransforms;
   static constexpr int kTransformWarps = MainloopTraits::kTransformWarps;
   static constexpr int kTransformRegisters = MainloopTraits::kTransformRegisters;
+  // Whether there are launches with k = 0, whose single k tile is zeros that nobody copies.
+  static constexpr bool kMayHaveNoK = false;
 };
 
 // PolicyT has config and Epilogue. Spec inherits WgmmaSpec.
@@ -75,6 +77,7 @@ struct WgmmaShape : MainloopTraits {
   static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
+  static constexpr bool kMayHaveNoK = Spec::kMayHaveNoK;
   static constexpr bool kTransforms = Spec::kTransforms;
   static constexpr int kTransformWarps = Spec::kTransformWarps,
                        kTransformRegisters = Spec::kTransformRegisters;

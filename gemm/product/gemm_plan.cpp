@@ -107,10 +107,10 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
   WgmmaGemmPlan g;
   GemmProblem p = problem;
   if (p.k == 0) {
-    // A tensor map cannot describe an operand without elements. This one has a single element, at
-    // an address that exists, and everything behind it is loaded as zeros.
+    // A tensor map cannot describe an operand without elements. This one has a single element, which
+    // nobody loads, and a pitch that is a multiple of 16 bytes in every type.
     p.m = p.n = p.k = p.batch = 1;
-    p.lda = p.ldb = 16;
+    p.lda = p.ldb = 32;
   }
   const TmaMatrix rows = MakeMatrix(tile.m, LoadedRowsOf(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
                                     p.batch, p.stride_a, element_bytes, f.a.k_major);
@@ -149,10 +149,7 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, k_major_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, k_major_b);
   }
-  if (problem.k == 0) {  // one step, which multiplies zeros behind the single element
-    plan.last_steps = 1;
-    plan.step_a[0] = plan.step_a[1], plan.step_b[0] = plan.step_b[1];
-  }
+  if (problem.k == 0) g.a.params.copies = g.b.params.copies = 0;  // the producer writes zeros
   return g;
 }
 
@@ -272,12 +269,6 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
     }
     absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], facts);
     if (!plan.ok()) return OfProduct(i, plan.status());
-    // All products of a list share the number of steps in a k tile, so that none can have 0.
-    if (facts.wgmma.stage_bytes > 0 && problems[i].k == 0 && plan->tiles > 0) {
-      return OfProduct(i, absl::InvalidArgumentError(
-                              "gemm: k=0 is not of a list through wgmma_sm90, whose products share "
-                              "the steps of k; leave the product out, or use a tile of mma_sm80"));
-    }
     const std::int64_t end = std::int64_t{list.tiles()} + plan->tiles;
     if (end > kInt32Max) {
       return OfProduct(i, absl::OutOfRangeError(

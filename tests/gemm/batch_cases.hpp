@@ -76,6 +76,7 @@ void ExpectBatches(std::uint32_t seed) {
     } else if (i % 4 == 3) {  // windows that share elements
       p.stride_a = kLoad;
     }
+    if (i == 5) p.k = 0;  // each C is the epilogue of 0
     ExpectProduct<P>(p, seed + i, true);
     if (testing::Test::HasFailure()) return;
   }
@@ -148,6 +149,7 @@ void ExpectGroups(std::uint32_t seed) {
     if (i % 3 == 2) group_offsets.back() = group_offsets[0];
     std::sort(group_offsets.begin(), group_offsets.end());
     if (i == 3) std::fill(group_offsets.begin(), group_offsets.end(), 0);
+    if (i == 4) p.k = 0;  // rows of groups are the epilogue of 0, others stay as they are
     ExpectProduct<Grouped<P>>(p, seed + i, true, false, group_offsets);
     if (testing::Test::HasFailure()) return;
   }

@@ -114,9 +114,10 @@ void ExpectRandomComplex(std::uint32_t seed, int problems = 4) {
   using P = ComplexPolicy<E, A, B, C, Tile, Epilogue>;
   constexpr int kBytes = sizeof(E);
   std::mt19937 engine(seed);
-  for (int i = 0; i < problems; ++i) {
-    const GemmProblem p = RandomProblem(engine, kOrdersOf<P>, P::config.alignment.src / kBytes,
-                                        P::config.alignment.dst / kBytes, i % 2 == 1, 60);
+  for (int i = 0; i <= problems; ++i) {
+    GemmProblem p = RandomProblem(engine, kOrdersOf<P>, P::config.alignment.src / kBytes,
+                                  P::config.alignment.dst / kBytes, i % 2 == 1, 60);
+    if (i == problems) p.k = 0;  // C is the epilogue of 0
     ExpectComplex<P>(p, seed + i);
     if (testing::Test::HasFailure()) return;
   }

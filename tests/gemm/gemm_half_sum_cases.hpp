@@ -110,9 +110,10 @@ template <class A, class B, class C, class Tile>
 void ExpectRandomHalfSums(std::uint32_t seed, bool exact, int problems = 6) {
   using P = HalfSumPolicy<A, B, C, Tile>;
   std::mt19937 engine(seed);
-  for (int i = 0; i < problems; ++i) {
-    const GemmProblem p = RandomProblem(engine, kOrdersOf<P>, P::config.alignment.src / 2,
-                                        P::config.alignment.dst / 4, i % 2 == 1, 200);
+  for (int i = 0; i <= problems; ++i) {
+    GemmProblem p = RandomProblem(engine, kOrdersOf<P>, P::config.alignment.src / 2,
+                                  P::config.alignment.dst / 4, i % 2 == 1, 200);
+    if (i == problems) p.k = 0;  // C is the epilogue of 0
     ExpectHalfSums<P>(p, seed + i, exact);
     if (testing::Test::HasFailure()) return;
   }

@@ -83,9 +83,11 @@ void ExpectListsOf(const Create& create, std::uint32_t seed, bool exact = true) 
       p = RandomProblem(engine, kOrdersOf<P>, kLoad, kStore, engine() % 2 == 1, 200);
       if (count > 1 && engine() % 3 == 0) p.m = 0;
     }
-    if (count == 9 && decltype(P::config)::kMainloop != Mainloop::kWgmmaSm90) {
-      problems[3].k = 0;  // C is the epilogue of 0
+    if (count == 2) {
+      problems[0].m = std::max<std::int64_t>(problems[0].m, 1);
+      problems[0].k = 0;  // C is the epilogue of 0
     }
+    if (count == 9) problems[3].k = 0;
     if (count == 5) problems[0].m = problems[1].m = problems[4].m = 0;
     const absl::StatusOr<Op> op = create(problems);
     ASSERT_TRUE(op.ok()) << op.status();

@@ -182,9 +182,11 @@ void ExpectRandomMixed(std::uint32_t seed, bool exact = true, int problems = 6) 
       P::config.alignment.dst / static_cast<int>(sizeof(typename P::Epilogue::Output));
   constexpr Orders kOrders = kOrdersOf<P>;
   std::mt19937 engine(seed);
-  for (int i = 0; i < ProblemsHere(problems); ++i) {
+  const int count = ProblemsHere(problems);
+  for (int i = 0; i <= count; ++i) {
     GemmProblem p;
     p.m = 1 + engine() % 150, p.n = 1 + engine() % 150, p.k = 1 + engine() % 150;
+    if (i == count) p.k = 0;  // C is the epilogue of 0
     if (kOrders.row_major_c) p.n = RoundUp(p.n, kStore);
     p.lda = RoundUp(kOrders.lines_of_a ? p.k : p.m, kLoadA) + i % 2 * kLoadA;
     p.ldb = RoundUp(kOrders.lines_of_b ? p.k : p.n, kLoadB) + i % 2 * 3 * kLoadB;

@@ -371,6 +371,10 @@ void ExpectRandom(std::uint32_t seed, bool exact = true, int problems = 16, int 
     ExpectProduct<P>(p, seed + i, exact);
     if (testing::Test::HasFailure()) return;
   }
+  // Of sums of nothing C is the epilogue of 0.
+  GemmProblem p = RandomProblem(engine, kOrdersOf<P>, kLoad, kStore, true, most_k);
+  p.k = 0;
+  ExpectProduct<P>(p, seed + problems, exact);
 }
 
 template <class Element, class Sum, class A, class B, class C, class Tile>
