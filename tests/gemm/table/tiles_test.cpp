@@ -1,0 +1,1 @@
+#include "tests/gemm/table/tiles_rows.hpp"  // on the CPU
