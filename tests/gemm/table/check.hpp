@@ -75,23 +75,25 @@ void ExpectProduct(const Problem& problem, std::uint32_t seed) {
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }
 
-template <class P>
-void ExpectList(const std::vector<Problem>& problems, std::uint32_t seed) {
+// op: a list of P's products, or of tiles of its types and layouts.
+template <class P, class Op>
+void ExpectListOf(const absl::StatusOr<Op>& op, const std::vector<Problem>& problems,
+                  std::uint32_t seed) {
   SCOPED_TRACE(absl::StrCat("a list of ", problems.size(), " products, seed ", seed));
-  using Op = Gemm<Listed<P>>;
-  std::vector<GemmProblem> list;
-  for (const Problem& p : problems) list.push_back(p.product);
-  const absl::StatusOr<Op> op = Op::Create(list);
   ASSERT_TRUE(op.ok()) << op.status();
   std::vector<std::unique_ptr<ProductOf<P>>> products;
-  std::vector<typename Op::Arguments> args(list.size());  // of those without tiles there are none
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  std::vector<typename Op::Arguments> args(
+      problems.size());  // of those without tiles there are none
+  for (std::size_t i = 0; i < problems.size(); ++i) {
     products.push_back(std::make_unique<ProductOf<P>>(op->problem(i), problems[i], FactsFor<P>(),
                                                       seed + static_cast<std::uint32_t>(i),
                                                       static_cast<int>(i)));
-    if (!list[i].IsEmpty()) args[i] = products[i]->template Args<typename Op::Arguments>();
+    if (!problems[i].product.IsEmpty()) {
+      args[i] = products[i]->template Args<typename Op::Arguments>();
+    }
   }
-  std::optional<OperatorMemory<typename Op::Product>> memory;  // until the list has run
+  using Line = typename decltype(op->Table(args))::value_type::value_type;
+  std::optional<OperatorMemory<Line>> memory;  // until the list has run
   Launch(*op, args, seed, [&] {
     const auto table = op->Table(args);
     if (!table.ok()) return table.status();
@@ -99,10 +101,17 @@ void ExpectList(const std::vector<Problem>& problems, std::uint32_t seed) {
     return op->Run(memory->get(), nullptr);
   });
   if (testing::Test::HasFatalFailure()) return;
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < problems.size(); ++i) {
     SCOPED_TRACE(absl::StrCat("product ", i, " ", ToString(problems[i])));
     products[i]->ExpectResult();
   }
+}
+
+template <class P>
+void ExpectList(const std::vector<Problem>& problems, std::uint32_t seed) {
+  std::vector<GemmProblem> list;
+  for (const Problem& p : problems) list.push_back(p.product);
+  ExpectListOf<P>(Gemm<Listed<P>>::Create(list), problems, seed);
 }
 
 // Every problem of the table; stops at the first that is wrong. Products, or batches of them:

@@ -1,11 +1,11 @@
 // The words of operators.def. A policy is Of<Element, layouts, epilogue, tile>: layouts are those of A, B and C, R row-major
-// and C column-major; an epilogue is one of those below; tiles are those of gemm_types_policies.hpp.
+// and C column-major; an epilogue is one of those below; tiles are those of tests/gemm/policies.hpp.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "tests/gemm/gemm_types_policies.hpp"
+#include "tests/gemm/policies.hpp"
 
 namespace weft::gemm::table {
 

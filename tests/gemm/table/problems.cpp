@@ -12,7 +12,7 @@ namespace {
 
 // Multiplications of one problem, with those of a tile that lie outside of the matrices: more would take the time that
 // other problems need.
-constexpr std::int64_t kMostProducts = 3'000'000;
+constexpr std::int64_t kMostProducts = 1'000'000;
 
 std::vector<std::int64_t> Ascending(const std::set<std::int64_t>& all) {
   std::vector<std::int64_t> list;

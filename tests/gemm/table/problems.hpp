@@ -1,8 +1,8 @@
 // The run-time half of the table of products: the problems that every operator of operators.def runs.
 //
 // They are made of the lists below and of an operator's facts: of its tile, at whose edges extents lie, and of its accesses,
-// of which leading dimensions are multiples. Every two values meet in a problem (of operators that differ from others
-// in what they do to a value, on a CPU each value is in two). Extents of 0, beside which nothing else would be tested,
+// of which leading dimensions are multiples. Every two values meet in a problem (of most operators on a CPU each value is
+// in two). Extents of 0, beside which nothing else would be tested,
 // have problems of their own, in which they meet each other.
 #pragma once
 

@@ -241,6 +241,8 @@ class Product {
     return args;
   }
 
+  std::vector<Output> Result() const { return c_memory_->Read(); }
+
   void ExpectResult() const {
     std::vector<Output> want = before_;  // the gaps of C stay as they were
     const std::vector<Output> got = c_memory_->Read();

@@ -9,11 +9,11 @@
 
 namespace weft::gemm::table {
 
-// A GPU has all problems for each row.
+// A GPU has all problems for each row; a CPU for those whose mainloop, pipeline or epilogue no other has.
 #if defined(WEFT_CUDA_BACKEND)
-inline constexpr Rows kRowsOfValues = Rows::kPairwise;
+inline constexpr Rows kRowsOfOthers = Rows::kPairwise;
 #else
-inline constexpr Rows kRowsOfValues = Rows::kEachTwice;
+inline constexpr Rows kRowsOfOthers = Rows::kEachTwice;
 #endif
 
 }  // namespace weft::gemm::table
@@ -24,23 +24,23 @@ inline constexpr Rows kRowsOfValues = Rows::kEachTwice;
     ::weft::gemm::table::ExpectEvery##form<name>(rows); \
   }
 #define TABLE_PRODUCT(...) TABLE_PRODUCT_ON(Rows::kPairwise, __VA_ARGS__)
-#define TABLE_PRODUCT_OF_VALUES(...) TABLE_PRODUCT_ON(kRowsOfValues, __VA_ARGS__)
+#define TABLE_OTHER_PRODUCT(...) TABLE_PRODUCT_ON(kRowsOfOthers, __VA_ARGS__)
 #define TABLE_NO_PRODUCT(...)
 
 // Builds that a row is a part of, besides the ordinary ones: those of both sanitizers, of AddressSanitizer and of the
 // kernels alone (tests/kinds.hpp), of none.
 #if defined(__SANITIZE_THREAD__)
-#define TABLE_races TABLE_PRODUCT_OF_VALUES
+#define TABLE_races TABLE_OTHER_PRODUCT
 #define TABLE_memory TABLE_NO_PRODUCT
 #define TABLE_values TABLE_NO_PRODUCT
 #elif defined(__SANITIZE_ADDRESS__) || defined(WEFT_KERNELS_ALONE)
-#define TABLE_races TABLE_PRODUCT_OF_VALUES
-#define TABLE_memory TABLE_PRODUCT_OF_VALUES
+#define TABLE_races TABLE_OTHER_PRODUCT
+#define TABLE_memory TABLE_OTHER_PRODUCT
 #define TABLE_values TABLE_NO_PRODUCT
 #else
 #define TABLE_races TABLE_PRODUCT
-#define TABLE_memory TABLE_PRODUCT
-#define TABLE_values TABLE_PRODUCT_OF_VALUES
+#define TABLE_memory TABLE_OTHER_PRODUCT
+#define TABLE_values TABLE_OTHER_PRODUCT
 #endif
 
 #define TABLE_ROW(build, ...) TABLE_##build(__VA_ARGS__)
