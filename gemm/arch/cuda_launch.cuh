@@ -70,19 +70,34 @@ __global__ void __launch_bounds__(Kernel::kThreads, MinBlocksPerSm<Kernel>(kBefo
 #endif
 }
 
+// Raises the kernel's limit of shared memory to `most_shared_bytes`, the most that any of its launches needs, or as far
+// as the device goes.
+[[gnu::visibility("hidden")]] inline cudaError_t RaiseSharedLimit(const void* entry,
+                                                                  int most_shared_bytes) {
+  int device = 0, limit = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  }
+  if (error != cudaSuccess) return error;
+  return cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              most_shared_bytes < limit ? most_shared_bytes : limit);
+}
+
 // The part of LaunchOnCuda that does not depend on the kernel's type.
 [[gnu::visibility("hidden")]] inline cudaError_t LaunchEntry(const void* entry, Dim3 grid,
                                                              int threads, int shared_bytes,
+                                                             int most_shared_bytes,
                                                              void** arguments, Stream stream,
                                                              const LaunchAttributes& attributes) {
-  // Beyond 48 KB of shared memory CUDA wants the function's limit raised first. That is a host-side
-  // attribute of (function, device): setting it needs no stream, so capture does not mind, and no
-  // synchronisation, so it is set each time instead of remembering devices in a global.
+  // Beyond 48 KB of shared memory CUDA wants the kernel's limit raised first. That is a host-side
+  // attribute of (kernel, device), which the threads of a program share: each launch sets the same
+  // value, whatever it needs itself, so that none takes from another what that has just asked for.
+  // Setting it needs no stream, so capture does not mind, and no synchronisation, so it is set each
+  // time instead of remembering devices in a global.
   constexpr int kUnrestrictedSharedBytes = 48 * 1024;
   cudaError_t error = cudaSuccess;
-  if (shared_bytes > kUnrestrictedSharedBytes) {
-    error = cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
-  }
+  if (shared_bytes > kUnrestrictedSharedBytes) error = RaiseSharedLimit(entry, most_shared_bytes);
   const Dim3 cluster = attributes.cluster;
   const int cluster_blocks = cluster.x * cluster.y * cluster.z;
   constexpr int kPortableClusterBlocks = 8;
@@ -127,9 +142,9 @@ template <class Kernel>
                                                         const LaunchAttributes& attributes = {}) {
   static_assert(CheckedKernel<Kernel>::kOk);
   void* arguments[] = {const_cast<typename Kernel::Params*>(&params)};
-  const cudaError_t error =
-      LaunchEntry(reinterpret_cast<const void*>(&Entry<Kernel>), grid, Kernel::kThreads,
-                  SharedBytes<Kernel>(attributes), arguments, stream, attributes);
+  const cudaError_t error = LaunchEntry(reinterpret_cast<const void*>(&Entry<Kernel>), grid,
+                                        Kernel::kThreads, SharedBytes<Kernel>(attributes),
+                                        SharedBytes<Kernel>({}), arguments, stream, attributes);
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // a failed launch must not surface again in the caller's next call
   return {LaunchCode::kCudaError, static_cast<int>(error), cudaGetErrorString(error)};

@@ -107,10 +107,10 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
   WgmmaGemmPlan g;
   GemmProblem p = problem;
   if (p.k == 0) {
-    // A tensor map cannot describe an operand without elements. This one has a single element, at
-    // an address that exists, and everything behind it is loaded as zeros.
+    // A tensor map cannot describe an operand without elements. This one has a single element, which
+    // nobody loads, and a pitch that is a multiple of 16 bytes in every type.
     p.m = p.n = p.k = p.batch = 1;
-    p.lda = p.ldb = 16;
+    p.lda = p.ldb = 32;
   }
   const TmaMatrix rows = MakeMatrix(tile.m, LoadedRowsOf(f, tile.m, p.m), tile.k, p.m, p.k, p.lda,
                                     p.batch, p.stride_a, element_bytes, f.a.k_major);
@@ -149,18 +149,12 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, k_major_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, k_major_b);
   }
-  if (problem.k == 0) {  // one step, which multiplies zeros behind the single element
-    plan.last_steps = 1;
-    plan.step_a[0] = plan.step_a[1], plan.step_b[0] = plan.step_b[1];
-  }
   return g;
 }
 
 PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
-  // A product with k = 0 multiplies one k tile of zeros.
-  const std::int64_t k = std::max(p.k, std::int64_t{1});
   const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of one product
   const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
   const auto matrices = [&](std::int64_t stride) { return stride > 0 ? double(p.batch) : 1.0; };
@@ -168,10 +162,10 @@ PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
   counts.columns_inside = double(p.n) / std::max(1.0, double(counts.tiles_n) * t.n);
-  counts.k_tiles = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
-  counts.useful =
-      all_rows * p.n * p.k /
-      (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.k_tiles * t.k);
+  counts.k_tiles = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
+  const double multiplied =
+      double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.k_tiles * t.k;
+  counts.useful = p.k > 0 ? all_rows * p.n * p.k / multiplied : 0.0;
   counts.bytes =
       (matrices(p.stride_a) * p.m * f.a.bits + matrices(p.stride_b) * p.n * f.b.bits) * p.k / 8 +
       all_rows * p.n * (f.store.element_bits + f.store.residual_bits) / 8 +
@@ -272,12 +266,6 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
     }
     absl::StatusOr<GemmPlan> plan = MakeGemmPlan(problems[i], facts);
     if (!plan.ok()) return OfProduct(i, plan.status());
-    // All products of a list share the number of steps in a k tile, so that none can have 0.
-    if (facts.wgmma.stage_bytes > 0 && problems[i].k == 0 && plan->tiles > 0) {
-      return OfProduct(i, absl::InvalidArgumentError(
-                              "gemm: k=0 is not of a list through wgmma_sm90, whose products share "
-                              "the steps of k; leave the product out, or use a tile of mma_sm80"));
-    }
     const std::int64_t end = std::int64_t{list.tiles()} + plan->tiles;
     if (end > kInt32Max) {
       return OfProduct(i, absl::OutOfRangeError(

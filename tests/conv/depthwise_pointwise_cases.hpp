@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "tests/conv/depthwise_pointwise_checks.hpp"
 
@@ -60,6 +62,32 @@ TYPED_TEST(Fused, Random) {
     ExpectFused<TypeParam>(p, options);
     if (this->HasFailure()) return;
   }
+}
+
+// Threads run one kernel with different shared memory, all of it more than a block has without asking, and two of
+// them each share an operator.
+TEST(FusedThreads, ShareOperatorsAndKernel) {
+  using P = Fused4ToPlanar;
+  std::vector<DepthwisePointwiseProblem> problems;
+  std::vector<DepthwisePointwise<P>> ops;
+  for (const std::int64_t c : {512, 960}) {
+    problems.push_back({AsFirstHalf<P>(SquareProblem(1, c, 8, 1, 3, 1, 1), 1), 16});
+    const auto op = DepthwisePointwise<P>::Create(problems.back());
+    ASSERT_TRUE(op.ok()) << op.status();
+    ops.push_back(*op);
+  }
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&problems, &ops, i] {
+      FusedOptions options;
+      options.run.seed = i;
+#if defined(WEFT_CUDA_BACKEND)
+      options.runs = 500;
+#endif
+      ExpectFusedBy<P>(ops[i % 2], problems[i % 2], options);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -78,19 +78,15 @@ struct FusedOptions {
   std::int64_t multiplier = 1;
   RunOptions run;
   float middle_zero_point = 0.0f;
+  int runs = 1;
 };
 
-// p.k: the output channels of the 1x1 convolution. Op: P's operator, or one that chooses among
-// policies of which P is one; more: for its Create.
-template <class P, class Op = DepthwisePointwise<P>, class... More>
-void ExpectFused(const Problem& p, const FusedOptions& options = {}, const More&... more) {
+// Runs `op`, P's operator or one that chooses among policies of which P is one, for the problem.
+template <class P, class Op>
+void ExpectFusedBy(const Op& op, const DepthwisePointwiseProblem& both,
+                   const FusedOptions& options) {
   using Middle = typename P::DepthwiseEpilogue::Output;
-  const Problem depthwise = AsFirstHalf<P>(p, options.multiplier);
-  SCOPED_TRACE(absl::StrCat(ToString(depthwise), " then ", p.k, " seed ", options.run.seed));
-  const DepthwisePointwiseProblem both{depthwise, p.k};
-  const absl::StatusOr<Op> op = Op::Create(both, more...);
-  ASSERT_TRUE(op.ok()) << op.status();
-  const Problem pointwise = both.pointwise();
+  const Problem depthwise = both.depthwise, pointwise = both.pointwise();
 
   const Inputs<typename P::SrcLayout, KRSx4x4, prologues::Depthwise> first(depthwise,
                                                                            options.run.seed);
@@ -106,7 +102,7 @@ void ExpectFused(const Problem& p, const FusedOptions& options = {}, const More&
   t.src.clear();
   for (const Middle x : between) t.src.push_back(static_cast<std::int8_t>(x - kShift));
   const OperatorMemory<std::int32_t> sum_bias(t.sum_bias);
-  for (std::int64_t k = 0; k < p.k; ++k) {
+  for (std::int64_t k = 0; k < both.k; ++k) {
     for (std::int64_t c = 0; c < depthwise.k; ++c) {
       t.sum_bias[k] += kShift * t.filter[k * depthwise.k + c];
     }
@@ -121,10 +117,22 @@ void ExpectFused(const Problem& p, const FusedOptions& options = {}, const More&
   args.filter = packed.At(filter.get());
   args.depthwise.filter = first.packed.At(first.filter.get());
   middle.FillScaleAndBias(&args.depthwise);
-  const absl::Status status = RunHere(*op, args, options.run);
-  ASSERT_TRUE(status.ok()) << status;
+  for (int i = 0; i < options.runs; ++i) {
+    const absl::Status status = RunHere(op, args, options.run);
+    ASSERT_TRUE(status.ok()) << status;
+  }
   results.ExpectEqual([](std::int64_t, auto...) { return std::int64_t{0}; },
                       typename P::SecondActivation(), FullRange<typename Op::Output>());
+}
+
+// p.k: the output channels of the 1x1 convolution. more: for Op::Create.
+template <class P, class Op = DepthwisePointwise<P>, class... More>
+void ExpectFused(const Problem& p, const FusedOptions& options = {}, const More&... more) {
+  const DepthwisePointwiseProblem both{AsFirstHalf<P>(p, options.multiplier), p.k};
+  SCOPED_TRACE(absl::StrCat(ToString(both.depthwise), " then ", p.k, " seed ", options.run.seed));
+  const absl::StatusOr<Op> op = Op::Create(both, more...);
+  ASSERT_TRUE(op.ok()) << op.status();
+  ExpectFusedBy<P>(*op, both, options);
 }
 
 }  // namespace weft::conv

@@ -130,10 +130,8 @@ int Places(const GemmFacts& facts) {
 std::vector<Problem> Empty(const GemmFacts& facts, Rows rows) {
   const TileShape& tile = facts.config.threadblock;
   const std::int64_t m[] = {0, tile.m + 1, 1}, n[] = {0, 1, tile.n + 1}, k[] = {tile.k + 1, 0};
-  // TODO: wgmma_sm90 multiplies what nobody has loaded where k is 0 (issue 34, item 1).
-  const bool empty_sums = facts.config.mainloop != Mainloop::kWgmmaSm90;
   std::vector<Problem> all;
-  for (const std::vector<int>& row : Combined({3, 3, empty_sums ? 2 : 1, Places(facts), 2}, rows)) {
+  for (const std::vector<int>& row : Combined({3, 3, 2, Places(facts), 2}, rows)) {
     all.push_back(MakeProblem(facts, {.m = m[row[0]], .n = n[row[1]], .k = k[row[2]]}, row[3],
                               kValues[row[4]]));
   }
@@ -142,7 +140,6 @@ std::vector<Problem> Empty(const GemmFacts& facts, Rows rows) {
     none.product.batch = 0, none.group_offsets.clear();
     all.push_back(none);
   }
-  if (!empty_sums) return all;
   // Nothing to add up, in every tile.
   GemmProblem zero = {.m = tile.m + 1, .n = tile.n + 1, .k = 0};
   all.push_back(MakeProblem(facts, zero, 0, kValues[0]));
