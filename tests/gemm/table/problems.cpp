@@ -12,7 +12,9 @@ namespace {
 
 // Multiplications of one problem, with those of a tile that lie outside of the matrices: more would take the time that
 // other problems need.
-constexpr std::int64_t kMostProducts = 1'000'000;
+std::int64_t MostProducts(Rows rows) {
+  return rows == Rows::kPairwise ? 4'000'000 : 1'000'000;
+}
 
 std::vector<std::int64_t> Ascending(const std::set<std::int64_t>& all) {
   std::vector<std::int64_t> list;
@@ -92,25 +94,26 @@ std::vector<std::int32_t> OffsetsOf(Groups groups, std::int64_t rows) {
 }
 
 // As few products as leave several tiles, where a problem has too many.
-void Shrink(const GemmFacts& facts, GemmProblem* p) {
+void Shrink(const GemmFacts& facts, std::int64_t most, GemmProblem* p) {
   const TileShape& tile = facts.config.threadblock;
   const auto products = [&] {
     return p->batch * RoundUp(p->m, std::int64_t{tile.m}) * RoundUp(p->n, std::int64_t{tile.n}) *
            RoundUp(p->k, std::int64_t{tile.k});
   };
   const auto least = [](std::int64_t* extent, std::int64_t to) { *extent = std::min(*extent, to); };
-  if (products() > kMostProducts) least(&p->k, 2 * tile.k + 1);
-  if (products() > kMostProducts) least(&p->m, tile.m + 1);
-  if (products() > kMostProducts) least(&p->n, tile.n + 1);
-  if (products() > kMostProducts) least(&p->k, tile.k + 1);
+  if (products() > most) least(&p->k, 2 * tile.k + 1);
+  if (products() > most) least(&p->m, tile.m + 1);
+  if (products() > most) least(&p->n, tile.n + 1);
+  if (products() > most) least(&p->k, tile.k + 1);
 }
 
-Problem MakeProblem(const GemmFacts& facts, GemmProblem p, int place, const Values& values) {
+Problem MakeProblem(const GemmFacts& facts, Rows rows, GemmProblem p, int place,
+                    const Values& values) {
   Problem problem;
   problem.values = values;
   Batch batch = kBatches[facts.grouped ? 0 : place];
   p.batch = batch.count;
-  Shrink(facts, &p);
+  Shrink(facts, MostProducts(rows), &p);
   if (facts.grouped) {
     problem.group_offsets = OffsetsOf(kGroups[place], p.m);
     batch = {static_cast<std::int64_t>(problem.group_offsets.size()),
@@ -132,7 +135,7 @@ std::vector<Problem> Empty(const GemmFacts& facts, Rows rows) {
   const std::int64_t m[] = {0, tile.m + 1, 1}, n[] = {0, 1, tile.n + 1}, k[] = {tile.k + 1, 0};
   std::vector<Problem> all;
   for (const std::vector<int>& row : Combined({3, 3, 2, Places(facts), 2}, rows)) {
-    all.push_back(MakeProblem(facts, {.m = m[row[0]], .n = n[row[1]], .k = k[row[2]]}, row[3],
+    all.push_back(MakeProblem(facts, rows, {.m = m[row[0]], .n = n[row[1]], .k = k[row[2]]}, row[3],
                               kValues[row[4]]));
   }
   Problem none = all.front();  // of no products, or no groups
@@ -142,7 +145,7 @@ std::vector<Problem> Empty(const GemmFacts& facts, Rows rows) {
   }
   // Nothing to add up, in every tile.
   GemmProblem zero = {.m = tile.m + 1, .n = tile.n + 1, .k = 0};
-  all.push_back(MakeProblem(facts, zero, 0, kValues[0]));
+  all.push_back(MakeProblem(facts, rows, zero, 0, kValues[0]));
   return all;
 }
 
@@ -172,7 +175,7 @@ std::vector<Problem> ProblemsFor(const GemmFacts& facts, Rows rows) {
   std::vector<Problem> all;
   for (const std::vector<int>& row :
        Combined({size(m), size(n), size(k), Places(facts), size(kValues)}, rows)) {
-    all.push_back(MakeProblem(facts, {.m = m[row[0]], .n = n[row[1]], .k = k[row[2]]}, row[3],
+    all.push_back(MakeProblem(facts, rows, {.m = m[row[0]], .n = n[row[1]], .k = k[row[2]]}, row[3],
                               kValues[row[4]]));
   }
   for (Problem& p : Empty(facts, rows)) all.push_back(std::move(p));

@@ -32,6 +32,7 @@ TEST(TableProblems, ExtentsAtTheEdgesOfATileMeet) {
           << m << " " << n;
     }
     for (const std::int64_t k : {1, 63, 64, 65, 257}) {
+      if (m * k > 25'000) continue;  // too large for one problem
       EXPECT_TRUE(Has(problems, [&](const GemmProblem& p) { return p.m == m && p.k == k; }))
           << m << " " << k;
     }

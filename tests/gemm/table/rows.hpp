@@ -6,12 +6,15 @@
 
 #include "tests/gemm/table/check.hpp"
 #include "tests/gemm/table/policies.hpp"
+#include "tests/kinds.hpp"
 
 namespace weft::gemm::table {
 
 // A GPU has all problems for each row; a CPU for those whose mainloop, pipeline or epilogue no other has.
 #if defined(WEFT_CUDA_BACKEND)
 inline constexpr Rows kRowsOfOthers = Rows::kPairwise;
+#elif WEFT_ONE_OF_EACH_KIND
+inline constexpr Rows kRowsOfOthers = Rows::kEachOnce;
 #else
 inline constexpr Rows kRowsOfOthers = Rows::kEachTwice;
 #endif

@@ -1,10 +1,14 @@
 // Every row of gemm/product_tiles.def, once: a policy of the first family that has the tile there, on a product that
-// reaches past one tile each way.
+// reaches past one tile each way. A program has those of wgmma_sm90 (TABLE_WGMMA_TILES is true) or all others, and of each
+// operator the one kernel that takes every problem.
 #pragma once
+
+#define WEFT_ONE_KERNEL 1
 
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <type_traits>
 
 #include "tests/gemm/table/check.hpp"
 #include "weft/gemm/ready_made.hpp"
@@ -63,16 +67,28 @@ OF_PART(kComplexSliced, Tiled<Complex<double>, Tile>)
 template <unsigned kParts, class Tile>
 using OfRow = typename OfPart<1u << std::countr_zero(kParts), Tile>::type;
 
+// A row's test, in the program that has tiles of its mainloop.
 template <unsigned kParts, class Tile>
-void ExpectRow() {
-  using P = OfRow<kParts, Tile>;
-  ExpectProduct<P>(PastOneTile(GemmFactsOf<P>()), 7);
+struct RowTest : testing::Test {
+  void TestBody() override {
+    using P = OfRow<kParts, Tile>;
+    ExpectProduct<P>(PastOneTile(GemmFactsOf<P>()), 7);
+  }
+};
+template <unsigned kParts, class Tile>
+bool Register(const char* name, int line) {
+  constexpr bool kWgmma = std::is_same_v<decltype(Tile::kSizes), const WgmmaSizes>;
+  if constexpr (kWgmma == TABLE_WGMMA_TILES) {
+    testing::RegisterTest("ProductTiles", name, nullptr, nullptr, "gemm/product_tiles.def", line,
+                          [] { return new RowTest<kParts, Tile>; });
+  }
+  return true;
 }
 
-#define TILE_TEST(tile, line)                                                         \
-  TEST(ProductTiles, tile##OfLine##line) {                                            \
-    ExpectRow<internal::product_families::kPartsOfLine##line, product_tiles::tile>(); \
-  }
+#define TILE_TEST(tile, line)                                                        \
+  [[maybe_unused]] const bool kRegistered##line =                                    \
+      Register<internal::product_families::kPartsOfLine##line, product_tiles::tile>( \
+          #tile "OfLine" #line, line);
 #define TILE_TEST_OF(tile, line) TILE_TEST(tile, line)
 #define WEFT_PRODUCT_TILE(families, name, ...) TILE_TEST_OF(name, __LINE__)
 #define WEFT_PRODUCT_TILE_AGAIN(families, name) TILE_TEST_OF(name, __LINE__)
