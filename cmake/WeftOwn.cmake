@@ -89,7 +89,7 @@ function(weft_kernels_alone target)
   # Fewer policies (tests/kinds.hpp), and of each the kernel that takes every problem (gemm/launch/kernel_list.hpp); but
   # all kernels of one test of each kind of operator.
   target_compile_definitions(${target} PRIVATE WEFT_KERNELS_ALONE=1)
-  if(NOT target MATCHES "(gemm_types|gemm_mixed|table_mma_sm75|prologue_mma|zero_point_depthwise)_test")
+  if(NOT target MATCHES "(gemm_table_(simt|mma_sm80)|table_mma_sm75|prologue_mma|zero_point_depthwise)_test")
     target_compile_definitions(${target} PRIVATE WEFT_ONE_KERNEL=1)
   endif()
   get_target_property(launcher ${target} CUDA_COMPILER_LAUNCHER)

@@ -3,7 +3,7 @@
 # there first (perf/build_there.sh). Times are perf/measure.py's part.
 # run_there.sh -- <command> [argument]...: one command, with the same libraries and limit.
 #
-#   tests      every GPU test, or those of WEFT_TESTS ("gpu_conv_pool_test gpu_gemm_block_test")
+#   tests      every GPU test, or those of WEFT_TESTS ("gpu_conv_pool_test gpu_gemm_block_mma_test")
 #   cudnn      the comparison with cuDNN's results, in full; docs/cudnn_differences.md is made from its log
 #   demo       weft_demo --backend=cuda
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
@@ -98,7 +98,7 @@ sanitizer() {
   local failed=0 small tool gpu=$there/tests
   need weft_perf gpu_conv_{epilogue,wgmma_split_k,depthwise,wgmma,wgmma_first}_test \
     gpu_conv_table_{simt,mma_sm75,mma_sm80,mma_sm80_nhwc,wgmma_sm90}_test \
-    gpu_gemm_{wgmma_gemm,gemm,gemm_types}_test || return
+    gpu_gemm_table_{simt,wgmma_sm90}_test || return
   # Every tile of the family, with and without im2col, more than one k tile, ragged edges.
   small="--once --layer=c20h9w9k36r3s1,c140h7w7k20r1s1"
   for tool in memcheck racecheck; do
@@ -119,9 +119,8 @@ sanitizer() {
       failed=1
     check $tool $gpu/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
     check $tool $gpu/gpu_conv_wgmma_first_test --gtest_brief=1 || failed=1
-    check $tool $gpu/gpu_gemm_wgmma_gemm_test --gtest_brief=1 --gtest_filter='*Int8:*Half' || failed=1
-    check $tool $gpu/gpu_gemm_gemm_test --gtest_brief=1 --gtest_filter='*Sums' || failed=1
-    check $tool $gpu/gpu_gemm_gemm_types_test --gtest_brief=1 --gtest_filter='*Async*' || failed=1
+    check $tool $gpu/gpu_gemm_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*.Int8:*.HalfLines' || failed=1
+    check $tool $gpu/gpu_gemm_table_simt_test --gtest_brief=1 --gtest_filter='*.Dp4aLines:*.Async:*.AsyncSliced' || failed=1
   done
   return $failed
 }

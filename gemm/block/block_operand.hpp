@@ -2,7 +2,7 @@
 // loaded from a matrix in global memory.
 //
 // The operand is a sequence of a mainloop's stages, one for each k tile. BlockLayout states with
-// the layout algebra what the mainloop's Offset computes in bytes (tests/gemm/block_test.cpp
+// the layout algebra what the mainloop's Offset computes in bytes (tests/gemm/block/mma_test.cpp
 // compares them).
 #pragma once
 

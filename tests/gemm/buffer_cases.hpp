@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tests/gemm/gemm_cases.hpp"
+#include "tests/gemm/policies.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/buffer.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft {
+
+using BufferProduct =
+    gemm::TypedGemm<std::int8_t, layouts::RowMajor, layouts::ColumnMajor, layouts::RowMajor,
+                    gemm::Chain<gemm::ToSums<std::int32_t>>, gemm::Dp4aTile<4, 4>>;
+
 namespace {
 
 #if defined(WEFT_CUDA_BACKEND)
@@ -107,7 +112,7 @@ TEST(Buffer, RefusesWithASentence) {
 
 // The same lines for both back ends.
 TEST(Buffer, HoldsTheTensorsOfARun) {
-  const auto op = gemm::Gemm<gemm::SumsGemm<layouts::RowMajor>>::Create({.m = 5, .n = 8, .k = 12});
+  const auto op = gemm::Gemm<BufferProduct>::Create({.m = 5, .n = 8, .k = 12});
   ASSERT_TRUE(op.ok()) << op.status();
   const auto a = Buffer<std::int8_t>::CopyOf(std::vector<std::int8_t>(5 * 12, 2), kHere);
   const auto b = Buffer<std::int8_t>::CopyOf(std::vector<std::int8_t>(12 * 8, 3), kHere);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/gemm/product.hpp"
+#include "tests/gemm/table/check.hpp"
 #include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/problem/problem_name.hpp"
 #include "weft/gemm/ready_made.hpp"
@@ -47,11 +47,19 @@ GpuFacts Gpu(int compute_capability, int multiprocessors, int kilobytes) {
                      .l2_bytes = 40 << 20});
 }
 
+constexpr table::Facts kRowByColumn = {};
+constexpr table::Facts kColumnByRow = {.a_k_major = false, .b_k_major = false};
+
 template <class Element, class Epilogue, class Op>
-void ExpectExact(const Op& op, Orders orders, std::uint32_t seed) {
+void ExpectExact(const Op& op, const table::Facts& facts, std::uint32_t seed,
+                 const std::vector<std::int32_t>& group_offsets = {}) {
   SCOPED_TRACE(op.Describe());
-  const Product<Element, Epilogue> product(op.problem(), orders, seed, true, false);
-  RunHere(op, product.template Args<typename Op::Arguments>(), static_cast<int>(seed));
+  const table::Product<Element, Epilogue, NoLoad, NoLoad> product(
+      op.problem(),
+      {.product = op.problem(), .group_offsets = group_offsets, .values = {true, false}}, facts,
+      seed, 0);
+  const auto args = product.template Args<typename Op::Arguments>();
+  table::Launch(op, args, seed, [&] { return op.Run(args, nullptr); });
   if (!testing::Test::HasFatalFailure()) product.ExpectResult();
 }
 
@@ -61,11 +69,11 @@ TEST(GemmDispatch, EveryPolicyIsExact) {
     const auto op = S8::CreateAt({.m = 70, .n = 144, .k = 208}, i);
     ASSERT_TRUE(op.ok()) << op.status();
     EXPECT_EQ(op->index(), i);
-    ExpectExact<std::int8_t, ToInt8>(*op, {true, true, true}, 10 + i);
+    ExpectExact<std::int8_t, ToInt8>(*op, kRowByColumn, 10 + i);
   }
   for (int i = 0; i < HalfOp::kPolicies; ++i) {
     ExpectExact<Half, Chain<ToSums<float>>>(*HalfOp::CreateAt({.m = 72, .n = 40, .k = 50}, i),
-                                            {false, false, true}, 50 + i);
+                                            kColumnByRow, 50 + i);
   }
 }
 
@@ -73,22 +81,9 @@ TEST(GemmDispatch, UnsignedA) {
   using Op = Dispatch<U8GemmFamily<ToInt8>>;
   static_assert(Op::kPolicies == S8::kPolicies);
   for (const int i : {0, 3, Op::kPolicies - 1}) {
-    ExpectExact<std::uint8_t, ToInt8>(*Op::CreateAt({.m = 70, .n = 144, .k = 208}, i),
-                                      {true, true, true}, 70 + i);
+    ExpectExact<std::uint8_t, ToInt8>(*Op::CreateAt({.m = 70, .n = 144, .k = 208}, i), kRowByColumn,
+                                      70 + i);
   }
-}
-
-// Ready-made tiles of int8 that no other test has by themselves.
-TEST(GemmDispatch, ReadyMadeTilesAreExact) {
-  const auto run = [](auto... tiles) {
-    (ExpectExact<std::int8_t, ToInt8>(
-         *Gemm<TiledGemm<std::int8_t, ToInt8, decltype(tiles)>>::Create(
-             {.m = 70, .n = 144, .k = 208}),
-         {true, true, true}, 30),
-     ...);
-  };
-  run(product_tiles::SlicedRows(), product_tiles::SlicedColumns(), product_tiles::Wgmma256x128(),
-      product_tiles::Wgmma32x64SplitK4(), product_tiles::PingPong176x128());
 }
 
 TEST(GemmDispatch, TilesForTheCpu) {
@@ -111,7 +106,7 @@ TEST(GemmDispatch, BatchesAndGroups) {
       << large.Describe();
   EXPECT_THAT(large.Describe(), HasSubstr("batch of 300 x 1 x 1 blocks"));
   ExpectExact<std::int8_t, ToInt8>(*S8::Create({.m = 70, .n = 16, .k = 32, .batch = 3}),
-                                   {true, true, true}, 80);
+                                   kRowByColumn, 80);
 
   using Groups = Dispatch<
       GroupedFamily<Family<TiledGemm<std::int8_t, ToInt8, product_tiles::Dp4a64x64>,
@@ -122,10 +117,7 @@ TEST(GemmDispatch, BatchesAndGroups) {
   const auto op = Groups::Create({.m = 150, .n = 16, .k = 32, .batch = 4}, GpuFacts());
   ASSERT_TRUE(op.ok()) << op.status();
   EXPECT_THAT(op->Describe(), HasSubstr("4 groups of 1 x 1 blocks"));
-  const Product<std::int8_t, ToInt8> product(op->problem(), {true, true, true}, 81, true, false,
-                                             {70, 70, 71, 149});
-  RunHere(*op, product.Args<Groups::Arguments>(), 81);
-  product.ExpectResult();
+  ExpectExact<std::int8_t, ToInt8>(*op, kRowByColumn, 81, {70, 70, 71, 149});
 }
 
 // Ragged ones are left with the narrow policies.
@@ -135,7 +127,7 @@ TEST(GemmDispatch, ChoicesAreExact) {
     for (const absl::StatusOr<S8>& op :
          {S8::Create(p), S8::Create(p, CpuFacts{2}), S8::Create(p, GpuFacts())}) {
       ASSERT_TRUE(op.ok()) << op.status();
-      ExpectExact<std::int8_t, ToInt8>(*op, {true, true, true}, 70);
+      ExpectExact<std::int8_t, ToInt8>(*op, kRowByColumn, 70);
     }
   }
 }

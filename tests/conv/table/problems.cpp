@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <random>
 #include <set>
-#include <utility>
 
 #include "weft/layouts/formats.hpp"
 
@@ -143,66 +140,6 @@ std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts) {
           std::min(config.threadblock.n, 64)};
 }
 
-std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes) {
-  const int columns = static_cast<int>(sizes.size());
-  std::set<std::pair<std::pair<int, int>, std::pair<int, int>>> open;  // ((i, x), (j, y)), i < j
-  for (int i = 0; i < columns; ++i) {
-    for (int j = i + 1; j < columns; ++j) {
-      for (int x = 0; x < sizes[i]; ++x) {
-        for (int y = 0; y < sizes[j]; ++y) open.insert({{i, x}, {j, y}});
-      }
-    }
-  }
-  std::vector<std::vector<int>> rows;
-  while (!open.empty()) {
-    std::vector<int> row(columns, -1);
-    const auto [first, second] = *open.begin();
-    row[first.first] = first.second;
-    row[second.first] = second.second;
-    for (int i = 0; i < columns; ++i) {
-      if (row[i] >= 0) continue;
-      // The value of which most pairs with the row are open; of several, another one in each row.
-      int best = 0, most = -1;
-      for (int v = 0; v < sizes[i]; ++v) {
-        const int x = (v + static_cast<int>(rows.size())) % sizes[i];
-        int count = 0;
-        for (int j = 0; j < columns; ++j) {
-          if (row[j] < 0) continue;
-          const std::pair<int, int> a = {i, x}, b = {j, row[j]};
-          count += open.count({std::min(a, b), std::max(a, b)});
-        }
-        if (count > most) most = count, best = x;
-      }
-      row[i] = best;
-    }
-    for (int i = 0; i < columns; ++i) {
-      for (int j = i + 1; j < columns; ++j) open.erase({{i, row[i]}, {j, row[j]}});
-    }
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes) {
-  const int count = 2 * *std::max_element(sizes.begin(), sizes.end());
-  std::vector<std::vector<int>> rows(count);
-  for (std::size_t column = 0; column < sizes.size(); ++column) {
-    // A column goes through its values again and again, each time in another order, or columns of
-    // sizes with a common factor would show few of their pairs.
-    std::mt19937 random(static_cast<std::uint32_t>(column));
-    std::vector<int> order(sizes[column]);
-    std::iota(order.begin(), order.end(), 0);
-    for (int i = 0; i < count; ++i) {
-      const int place = i % sizes[column];
-      if (place == 0) {
-        for (std::size_t n = order.size(); n > 1; --n) std::swap(order[n - 1], order[random() % n]);
-      }
-      rows[i].push_back(order[place]);
-    }
-  }
-  return rows;
-}
-
 std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
   const std::vector<std::int64_t> c = ChannelsAround(SourceBlocks(facts), SourceMultiple(facts));
   const std::vector<std::int64_t> k =
@@ -212,7 +149,7 @@ std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
   const std::vector<int> sizes = {size(kFilters),  size(c),          size(k),       size(kStrides),
                                   size(kPaddings), size(kDilations), size(kImages), size(kModes)};
   for (const std::vector<int>& row :
-       rows == Rows::kPairwise ? PairwiseRows(sizes) : EachTwiceRows(sizes)) {
+       Combined(sizes, rows)) {
     Problem p;
     p.r = kFilters[row[0]].h, p.s = kFilters[row[0]].w;
     p.c = c[row[1]], p.k = k[row[2]];

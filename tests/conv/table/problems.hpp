@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/pairwise.hpp"
 #include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/problem.hpp"
 
@@ -42,16 +43,6 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
 // The channels that an operator's source is cut into, and those of its destination and its tiles.
 std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts);
 std::vector<std::int64_t> DestinationBlocks(const ConvFacts& facts);
-
-// Rows of indices, one for each of `sizes`, below it; each pair of indices of two columns is in one row at
-// least.
-std::vector<std::vector<int>> PairwiseRows(const std::vector<int>& sizes);
-
-// The same, but each index of a column is in two rows at least.
-std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes);
-
-// How the lists are combined.
-enum class Rows { kPairwise, kEachTwice };
 
 // What an operator with these facts must accept.
 std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows = Rows::kPairwise);

@@ -1,0 +1,2 @@
+// The same on the GPU.
+#include "tests/gemm/block/wgmma_cases.hpp"

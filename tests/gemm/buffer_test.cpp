@@ -1,0 +1,1 @@
+#include "tests/gemm/buffer_cases.hpp"  // on the CPU

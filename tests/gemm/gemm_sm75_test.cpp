@@ -1,1 +1,0 @@
-#include "tests/gemm/gemm_sm75_cases.hpp"

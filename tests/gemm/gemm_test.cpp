@@ -1,3 +1,0 @@
-#include "tests/gemm/gemm_cases.hpp"  // on the CPU
-
-#include "tests/gemm/buffer_cases.hpp"

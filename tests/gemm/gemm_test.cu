@@ -1,5 +1,0 @@
-// The same tests on the GPU.
-#include "tests/gemm/gemm_cases.hpp"
-
-#include "tests/gemm/buffer_cases.hpp"
-#include "weft/gemm/instantiate.cuh"

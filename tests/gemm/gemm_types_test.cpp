@@ -1,1 +1,0 @@
-#include "tests/gemm/gemm_types_cases.hpp"  // on the CPU

@@ -1,4 +1,0 @@
-// The same tests on the GPU.
-#include "tests/gemm/list_cases.hpp"
-
-#include "weft/gemm/instantiate.cuh"

@@ -1,0 +1,1 @@
+#include "tests/gemm/table/mma_sm75_rows.hpp"  // on the CPU

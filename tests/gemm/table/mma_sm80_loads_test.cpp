@@ -1,0 +1,1 @@
+#include "tests/gemm/table/mma_sm80_loads_rows.hpp"  // on the CPU

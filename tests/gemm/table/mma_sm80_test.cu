@@ -1,0 +1,4 @@
+// The same tests on the GPU.
+#include "tests/gemm/table/mma_sm80_rows.hpp"
+
+#include "weft/gemm/instantiate.cuh"

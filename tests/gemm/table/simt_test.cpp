@@ -1,0 +1,1 @@
+#include "tests/gemm/table/simt_rows.hpp"  // on the CPU

@@ -1,0 +1,2 @@
+#define TABLE_WGMMA_TILES false
+#include "tests/gemm/table/tiles_rows.hpp"  // on the CPU

@@ -1,0 +1,4 @@
+// The same tests on the GPU.
+#include "tests/gemm/table/wgmma_sm90_rows.hpp"
+
+#include "weft/gemm/instantiate.cuh"

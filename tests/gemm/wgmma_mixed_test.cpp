@@ -1,1 +1,0 @@
-#include "tests/gemm/wgmma_mixed_cases.hpp"  // on the CPU
