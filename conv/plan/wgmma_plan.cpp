@@ -69,7 +69,8 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
     spec.swizzle = static_cast<SwizzleSpan>(s.row_bytes);
     first = 1;
   } else {
-    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, 32));
+    // Blocks are of 32 bytes, which the policy's check says.
+    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, f.source.interleave));
     spec.interleave32 = true;
     spec.dim[0] = w, spec.dim[1] = h, spec.dim[2] = blocks, spec.dim[3] = n;
     spec.stride[0] = std::uint64_t{32} * w;
@@ -113,8 +114,8 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   a.copies = CopiesOfKTiles(s.chunks * s.copies(), s.k_tile_chunks * s.copies());
   a.copy_bytes = Int32(s.copy_bytes());
   a.chunk_step = f.source.nhwc ? Int32(s.channels()) : 1;
-  a.group_channels =
-      Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
+  a.group_channels = Int32(
+      f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, f.source.interleave));
 }
 
 // The tensor map's specification of the filter, a tiled map, and the copies that a k tile makes of
