@@ -76,7 +76,7 @@ struct EpilogueArguments {
   double alpha = 1.0, gamma = 1.0;
   float beta = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
   float residual_zero_point = 0.0f;
-  const char* wrong_number = nullptr;  // of an activation: Chain::WrongNumber
+  const char* wrong_number = nullptr;             // of an activation: Chain::WrongNumber
   bool alpha_is_one = true, gamma_is_one = true;  // exactly, in the types of alpha and gamma
   bool gamma_is_zero = false;                     // exactly, so that the residual is not read
 };
