@@ -122,7 +122,7 @@ absl::Status CheckBlockOffsets(const Problem& p, const ConvFacts& f) {
   return reach > kInt32Max ? TooFar(reach) : absl::OkStatus();
 }
 
-// wgmma_sm90's traversals are of images with their padding.
+// wgmma_sm90's traversals are of images with their padding, too.
 absl::Status CheckTraversal(const Problem& p, const ConvFacts& f) {
   const Units u = UnitsOf(p, f);
   const std::int64_t past = (f.config.stages + 1) * u.of_k_tile / (p.r * p.s) + 2;
@@ -139,10 +139,9 @@ absl::Status CheckTraversal(const Problem& p, const ConvFacts& f) {
 
 absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
   if (!IsPointwise(p, f)) {
-    const auto check = f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? CheckTraversal
-                       : f.source.nhwc                                 ? CheckNhwcOffsets
-                                                                       : CheckBlockOffsets;
-    if (absl::Status s = check(p, f); !s.ok()) return s;
+    absl::Status s = f.source.nhwc ? CheckNhwcOffsets(p, f) : CheckBlockOffsets(p, f);
+    if (s.ok() && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) s = CheckTraversal(p, f);
+    if (!s.ok()) return s;
   }
   const std::int64_t plane = p.h * p.w;
   if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
