@@ -80,13 +80,14 @@ bool IsPointwise(const Problem& p, const ConvFacts& f) {
 namespace {
 
 // The channels that iterators step past the end of k, at most: the stages that are loaded ahead, and
-// one more. All tensor-core tiles but very long ones count the same, so that a problem which one
-// tile of a family takes is not refused by another for its indices.
+// one more. All tiles but very long ones, and those over NCxHWx<4>, count the same, so that a problem
+// which one tile of a family takes is not refused by another for its indices.
 std::int64_t ChannelsPastTheEnd(const ConvFacts& f) {
   constexpr std::int64_t kOfTensorCores = 2048;
   const std::int64_t own =
       (f.config.stages + 1) * std::int64_t{f.KTileUnits()} * f.source.unit_channels;
-  return f.config.mainloop == gemm::Mainloop::kSimt ? own : std::max(own, kOfTensorCores);
+  const bool few = !f.source.nhwc && f.source.interleave == 4;  // simt, or a first layer
+  return few ? own : std::max(own, kOfTensorCores);
 }
 
 absl::Status TooFar(Wide reach) {
