@@ -79,7 +79,8 @@ void Shrink(Problem* p) {
   }
 }
 
-// `p` as an operator with these facts accepts it.
+}  // namespace
+
 Problem Fitted(const ConvFacts& facts, Problem p) {
   p.c = RoundUp(p.c, SourceMultiple(facts));
   p.k = RoundUp(p.k, DestinationMultiple(facts));
@@ -106,11 +107,8 @@ Problem Fitted(const ConvFacts& facts, Problem p) {
   };
   fit(p.h, p.r, p.dilation_h, p.pad_top + p.pad_bottom);
   fit(p.w, p.s, p.dilation_w, p.pad_left + p.pad_right);
-  Shrink(&p);
   return p;
 }
-
-}  // namespace
 
 std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks,
                                          std::int64_t multiple) {
@@ -208,6 +206,10 @@ std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
   const std::vector<std::int64_t> k =
       ChannelsAround(DestinationBlocks(facts), DestinationMultiple(facts));
   std::vector<Problem> all;
+  const auto add = [&](const Problem& p) {
+    all.push_back(Fitted(facts, p));
+    Shrink(&all.back());
+  };
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
   const std::vector<int> sizes = {size(kFilters),  size(c),          size(k),       size(kStrides),
                                   size(kPaddings), size(kDilations), size(kImages), size(kModes)};
@@ -222,16 +224,16 @@ std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
     p.dilation_h = kDilations[row[5]].h, p.dilation_w = kDilations[row[5]].w;
     p.n = kImages[row[6]].n, p.h = kImages[row[6]].h, p.w = kImages[row[6]].w;
     p.mode = kModes[row[7]];
-    all.push_back(Fitted(facts, p));
+    add(p);
   }
   // 1x1 filters without padding have kernels of their own: all channels, and every stride.
   for (std::size_t i = 0; i < c.size(); ++i) {
     const Extents& stride = kStrides[i % std::size(kStrides)];
     Problem p = {.n = 2, .h = 7, .w = 9, .c = c[i], .k = k[k.size() / 2]};
     p.stride_h = stride.h, p.stride_w = stride.w;
-    all.push_back(Fitted(facts, p));
+    add(p);
   }
-  for (const Problem& p : Corners(facts)) all.push_back(Fitted(facts, p));
+  for (const Problem& p : Corners(facts)) add(p);
   return all;
 }
 

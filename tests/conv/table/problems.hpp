@@ -53,6 +53,10 @@ std::vector<std::vector<int>> EachTwiceRows(const std::vector<int>& sizes);
 // How the lists are combined.
 enum class Rows { kPairwise, kEachTwice };
 
+// `p` as an operator with these facts accepts it: with whole accesses of channels, a filter within the image, and no
+// more of what only some mainloops take.
+Problem Fitted(const ConvFacts& facts, Problem p);
+
 // What an operator with these facts must accept.
 std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows = Rows::kPairwise);
 

@@ -1,0 +1,15 @@
+// Tiles of mma_sm80 and mma_sm75 on the CPU.
+#include "tests/conv/tiles/rows.hpp"
+
+namespace weft::conv::tiles {
+namespace {
+
+struct Here {
+  static constexpr bool Has(Part part, [[maybe_unused]] int row) {
+    return part == Part::kMmaNc32 || part == Part::kMmaNhwc;
+  }
+};
+[[maybe_unused]] const bool kAdded = AddRows<Here>();
+
+}  // namespace
+}  // namespace weft::conv::tiles
