@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tests/conv/harness.hpp"
-#include "tests/conv/table/tile_problems.hpp"
+#include "tests/conv/table/problems/tile_problems.hpp"
 #include "weft/conv/planner/policy_facts.hpp"
 
 namespace weft::conv::tiles {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "perf/weft_perf/tiles.hpp"
-#include "tests/conv/depthwise_pointwise_checks.hpp"
+#include "tests/conv/depthwise_pointwise/depthwise_pointwise_checks.hpp"
 #include "tests/conv/tiles/check.hpp"
 #include "weft/conv/ready_made_operators.hpp"
 
