@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/conv/deconvolution/deconvolution_problems.hpp"
-#include "tests/conv/policy/nc32_policies.hpp"
 #include "tests/conv/kernel/prologue_cases.hpp"
+#include "tests/conv/policy/nc32_policies.hpp"
 #include "tests/conv/policy/wgmma_policies.hpp"
 #include "tests/reference/deconvolution.hpp"
 #include "weft/conv/deconvolution.hpp"

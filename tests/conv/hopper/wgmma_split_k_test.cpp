@@ -1,6 +1,6 @@
 // The convolutions with cluster split-K on the CPU, and under its schedules.
-#include "tests/conv/run_schedules.hpp"
 #include "tests/conv/hopper/wgmma_split_k_cases.hpp"
+#include "tests/conv/run_schedules.hpp"
 
 namespace weft::conv {
 namespace {

@@ -1,8 +1,8 @@
 // Random bad problems and arguments of a Convolution: each is refused with a sentence that names
 // what is wrong, or is right and gives the reference's result.
+#include "tests/conv/kernel/prologue_cases.hpp"
 #include "tests/conv/launch/fuzz.hpp"
 #include "tests/conv/policy/nc32_policies.hpp"
-#include "tests/conv/kernel/prologue_cases.hpp"
 #include "tests/conv/policy/wgmma_policies.hpp"
 #include "weft/conv/ready_made.hpp"
 

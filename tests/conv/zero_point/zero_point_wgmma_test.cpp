@@ -1,8 +1,8 @@
 // On the CPU, ping-pong warpgroups under its schedules too.
 #include "tests/conv/zero_point/zero_point_wgmma_cases.hpp"
 
-#include "tests/conv/run_schedules.hpp"
 #include "tests/conv/policy/wgmma_policies.hpp"
+#include "tests/conv/run_schedules.hpp"
 
 namespace weft::conv {
 namespace {
