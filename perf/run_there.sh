@@ -3,7 +3,7 @@
 # there first (perf/build_there.sh). Times are perf/measure.py's part.
 # run_there.sh -- <command> [argument]...: one command, with the same libraries and limit.
 #
-#   tests      every GPU test, or those of WEFT_TESTS ("gpu_conv_pool_test gpu_gemm_block_mma_test")
+#   tests      every GPU test, or those of WEFT_TESTS ("gpu_conv_kernel_pool_test gpu_gemm_block_mma_test")
 #   cudnn      the comparison with cuDNN's results, in full; docs/cudnn_differences.md is made from its log
 #   demo       weft_demo --backend=cuda
 #   sanitizer  compute-sanitizer memcheck and racecheck on small problems
@@ -96,7 +96,7 @@ check() {
 
 sanitizer() {
   local failed=0 small tool gpu=$there/tests
-  need weft_perf gpu_conv_{epilogue,wgmma_split_k,depthwise,wgmma,wgmma_first}_test \
+  need weft_perf gpu_conv_{epilogue_epilogue,depthwise_depthwise}_test gpu_conv_hopper_wgmma{,_split_k,_first}_test \
     gpu_conv_table_{simt,mma_sm75,mma_sm80,mma_sm80_nhwc,wgmma_sm90}_test \
     gpu_gemm_table_{simt,wgmma_sm90}_test || return
   # Every tile of the family, with and without im2col, more than one k tile, ragged edges.
@@ -105,10 +105,10 @@ sanitizer() {
     check $tool $bin/weft_perf $small --layout=nc4 --batch=2 || failed=1
   done
   check memcheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*AnyK:*Sliced*:*S4' || failed=1
-  check memcheck $gpu/gpu_conv_epilogue_test --gtest_brief=1 || failed=1
+  check memcheck $gpu/gpu_conv_epilogue_epilogue_test --gtest_brief=1 || failed=1
   # Sums between blocks: racecheck takes minutes for them.
-  check memcheck $gpu/gpu_conv_wgmma_split_k_test --gtest_brief=1 || failed=1
-  check memcheck $gpu/gpu_conv_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
+  check memcheck $gpu/gpu_conv_hopper_wgmma_split_k_test --gtest_brief=1 || failed=1
+  check memcheck $gpu/gpu_conv_depthwise_depthwise_test --gtest_brief=1 --gtest_filter='-*Random' || failed=1
   check racecheck $gpu/gpu_conv_table_simt_test --gtest_brief=1 --gtest_filter='*Nc4ToNc4:*Sliced' || failed=1
   for tool in memcheck racecheck; do
     check $tool $gpu/gpu_conv_table_mma_sm80_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NarrowWarps:*Nc64Centred' ||
@@ -117,8 +117,8 @@ sanitizer() {
     check $tool $gpu/gpu_conv_table_mma_sm80_nhwc_test --gtest_brief=1 --gtest_filter='*NhwcToNhwc:*ByFour*' || failed=1
     check $tool $gpu/gpu_conv_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*Nc32ToNc32:*NhwcToNhwc:*PingPong' ||
       failed=1
-    check $tool $gpu/gpu_conv_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
-    check $tool $gpu/gpu_conv_wgmma_first_test --gtest_brief=1 || failed=1
+    check $tool $gpu/gpu_conv_hopper_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
+    check $tool $gpu/gpu_conv_hopper_wgmma_first_test --gtest_brief=1 || failed=1
     check $tool $gpu/gpu_gemm_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*.Int8:*.HalfLines' || failed=1
     check $tool $gpu/gpu_gemm_table_simt_test --gtest_brief=1 --gtest_filter='*.Dp4aLines:*.Async:*.AsyncSliced' || failed=1
   done

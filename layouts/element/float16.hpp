@@ -2,7 +2,7 @@
 //
 // Neither type computes; values are converted to float first, which is exact. GPUs convert by the
 // instructions for it where there are some, which give the same bits (but of NaNs as floats):
-// tests/layouts/float16_test.cu has every number.
+// tests/layouts/element/float16_test.cu has every number.
 #pragma once
 
 #include <bit>

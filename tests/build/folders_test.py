@@ -5,6 +5,8 @@ A file includes files of its own folder and of folders that the order has before
 A folder has few files. A README.md that says of a folder "Its files include those of `a` and `b`." names the folders
 that they do include.
 
+The folders of tests/ mirror those of the library, of perf/ and of examples/, but for a few that are named below.
+
     tests/build/folders_test.py           # the tree that this file is in
     tests/build/folders_test.py --graph   # also prints which folder includes which
 """
@@ -15,6 +17,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {".hpp", ".cuh", ".cpp", ".cu", ".def"}
 MOST_FILES = 15
+# Folders of tests that mirror none: what serves all tests, and tables that are about all of conv/.
+OF_TESTS = {"build", "build/launcher", "compile_fail", "onnx", "reference", "conv/epilogue", "conv/table", "conv/table/problems", "conv/table/rows", "conv/tiles"}
+# Those that have more files than others may, and how many: compile_fail has a file for each sentence.
+MANY_TESTS = {"compile_fail": 200, "gemm": 57, "gemm/arch": 41}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]weft/([^">]+)[">]', re.M)
 SENTENCE = re.compile(r"^Its files include (those of (.*)|no others)\.$", re.M)
 
@@ -34,6 +40,24 @@ def library_files(order):
     rooms = sorted({folder.split("/")[0] for folder in order})
     paths = [path for room in rooms for path in (ROOT / room).rglob("*") if path.suffix in SOURCES]
     return sorted(path.relative_to(ROOT) for path in paths)
+
+
+def errors_of_tests():
+    """What is wrong with the folders of tests/."""
+    errors = []
+    count = {}
+    for path in (ROOT / "tests").rglob("*"):
+        if path.suffix in SOURCES:
+            folder = path.parent.relative_to(ROOT / "tests").as_posix()
+            count[folder] = count.get(folder, 0) + 1
+    for folder, files in sorted(count.items()):
+        if folder not in OF_TESTS and not (ROOT / folder).is_dir():
+            errors.append(f"tests/{folder} mirrors no folder: there is no {folder}")
+        if files > MANY_TESTS.get(folder, MOST_FILES):
+            errors.append(f"tests/{folder} has {files} files, more than {MANY_TESTS.get(folder, MOST_FILES)}")
+    for folder in sorted(OF_TESTS - set(count)):
+        errors.append(f"tests/{folder}, which this file names, has no file")
+    return errors
 
 
 def main():
@@ -78,6 +102,7 @@ def main():
                     errors.append(f"{folder}/README.md does not name `{target}` as included: {include}")
             for target in sorted(named - set(arrows[folder])):
                 errors.append(f"{folder}/README.md names `{target}` as included, which no file of {folder} includes")
+    errors += errors_of_tests()
     if "--graph" in sys.argv:
         for folder in order:
             print(f"{folder} ({count[folder]}): {' '.join(sorted(arrows[folder], key=place.get))}")

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conv/prologue_bank.hpp"
+#include "tests/conv/kernel/prologue_bank.hpp"
 #include "tests/operator_memory.hpp"
 #include "tests/reference/reference.hpp"
 #include "weft/conv/convolution.hpp"

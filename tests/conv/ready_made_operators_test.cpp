@@ -7,10 +7,10 @@
 
 #include <string>
 
-#include "tests/conv/condconv_checks.hpp"
+#include "tests/conv/condconv/condconv_checks.hpp"
 #include "tests/conv/own_relu.hpp"
-#include "tests/conv/zero_point_cases.hpp"
-#include "tests/conv/zero_point_phases_checks.hpp"
+#include "tests/conv/zero_point/zero_point_cases.hpp"
+#include "tests/conv/zero_point/zero_point_phases_checks.hpp"
 #include "weft/conv/dispatch.hpp"
 
 namespace weft::conv {

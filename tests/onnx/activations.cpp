@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conv/policies.hpp"
+#include "tests/conv/policy/policies.hpp"
 #include "tests/onnx/activation_forms.hpp"
 #include "tests/onnx/nodes.hpp"
 #include "tests/onnx/run_case.hpp"

@@ -1,4 +1,4 @@
-#include "tests/conv/zero_point_policies.hpp"
+#include "tests/conv/zero_point/zero_point_policies.hpp"
 #include "tests/onnx/run_case.hpp"
 
 namespace weft::onnx_test {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-#include "tests/conv/prologue_bank.hpp"
+#include "tests/conv/kernel/prologue_bank.hpp"
 #include "weft/conv/problem/problem.hpp"
 #include "weft/prologues/prologues.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "tests/conv/harness.hpp"
-#include "tests/conv/table/problems.hpp"
-#include "tests/conv/table/source_functors.hpp"
-#include "tests/conv/table/tensors.hpp"
+#include "tests/conv/table/problems/problems.hpp"
+#include "tests/conv/table/problems/source_functors.hpp"
+#include "tests/conv/table/problems/tensors.hpp"
 #include "weft/conv/planner/policy_facts.hpp"
 
 namespace weft::conv::table {

@@ -1,5 +1,5 @@
 // On the CPU, under every schedule, and without bank conflicts.
-#include "tests/conv/table/mma_sm75_rows.hpp"
+#include "tests/conv/table/rows/mma_sm75_rows.hpp"
 #include "tests/conv/table/schedules.hpp"
 
 namespace weft::conv::table {

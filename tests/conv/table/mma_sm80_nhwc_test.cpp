@@ -1,1 +1,1 @@
-#include "tests/conv/table/mma_sm80_nhwc_rows.hpp"  // on the CPU
+#include "tests/conv/table/rows/mma_sm80_nhwc_rows.hpp"  // on the CPU

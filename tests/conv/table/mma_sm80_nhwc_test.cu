@@ -1,4 +1,4 @@
 // The same tests on the GPU.
-#include "tests/conv/table/mma_sm80_nhwc_rows.hpp"
+#include "tests/conv/table/rows/mma_sm80_nhwc_rows.hpp"
 
 #include "weft/conv/instantiate.cuh"

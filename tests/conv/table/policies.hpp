@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "tests/conv/nc32_policies.hpp"
-#include "tests/conv/policies.hpp"
-#include "tests/conv/porting_policies.hpp"
-#include "tests/conv/table/source_functors.hpp"
-#include "tests/conv/wgmma_policies.hpp"
+#include "tests/conv/policy/nc32_policies.hpp"
+#include "tests/conv/policy/policies.hpp"
+#include "tests/conv/policy/porting_policies.hpp"
+#include "tests/conv/policy/wgmma_policies.hpp"
+#include "tests/conv/table/problems/source_functors.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv::table {

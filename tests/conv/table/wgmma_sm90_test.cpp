@@ -1,6 +1,6 @@
 // On the CPU, under every schedule, and without bank conflicts.
+#include "tests/conv/table/rows/wgmma_sm90_rows.hpp"
 #include "tests/conv/table/schedules.hpp"
-#include "tests/conv/table/wgmma_sm90_rows.hpp"
 
 namespace weft::conv::table {
 namespace {

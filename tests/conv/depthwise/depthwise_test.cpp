@@ -1,0 +1,1 @@
+#include "tests/conv/depthwise/depthwise_cases.hpp"  // on the CPU

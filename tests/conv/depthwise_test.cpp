@@ -1,1 +1,0 @@
-#include "tests/conv/depthwise_cases.hpp"  // on the CPU

@@ -1,1 +1,0 @@
-#include "tests/conv/gathered_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/hopper/gathered_cases.hpp"  // on the CPU

@@ -1,0 +1,1 @@
+#include "tests/conv/hopper/wgmma_cases.hpp"  // on the CPU

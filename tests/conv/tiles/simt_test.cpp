@@ -1,0 +1,15 @@
+// Tiles of simt on the CPU, each by the kernel that takes every problem: the blocks of the others are the
+// same, and a GPU has them all.
+#define WEFT_ONE_KERNEL 1
+#include "tests/conv/tiles/rows.hpp"
+
+namespace weft::conv::tiles {
+namespace {
+
+struct Here {
+  static constexpr bool Has(Part part, [[maybe_unused]] int row) { return part == Part::kSimt; }
+};
+[[maybe_unused]] const bool kAdded = AddRows<Here>();
+
+}  // namespace
+}  // namespace weft::conv::tiles

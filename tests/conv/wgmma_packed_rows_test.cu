@@ -1,4 +1,0 @@
-// The same tests on the GPU.
-#include "tests/conv/wgmma_packed_rows_cases.hpp"
-
-#include "weft/conv/instantiate.cuh"

@@ -1,1 +1,0 @@
-#include "tests/conv/wgmma_cases.hpp"  // on the CPU

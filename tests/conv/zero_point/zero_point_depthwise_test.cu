@@ -1,0 +1,4 @@
+// The same tests on the GPU.
+#include "tests/conv/zero_point/zero_point_depthwise_cases.hpp"
+
+#include "weft/conv/instantiate.cuh"
