@@ -85,7 +85,7 @@ class PackedDeconvolutionFilterBuffer {
 // CheckDeconvolution, and if there are not c * k * r * s values; ResourceExhausted if there is not
 // enough memory.
 template <FilterFormat To, FilterFormat From = KCRS>
-absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
+inline absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const DeconvolutionProblem& problem, absl::Span<const std::int8_t> values) {
   if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
   const FilterExtents given = {problem.c, problem.k, problem.r, problem.s};
@@ -125,7 +125,7 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
 }
 
 template <FilterFormat To, FilterFormat From = KCRS>
-absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
+inline absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const DeconvolutionProblem& problem, const std::vector<std::int8_t>& values) {
   return PackDeconvolutionFilter<To, From>(problem, absl::MakeConstSpan(values));
 }
