@@ -37,15 +37,34 @@ absl::Status NoInt4(const char* format, int value, const char* letters,
 
 absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits);
 
+// Whether there is memory for `count` elements of `bytes` bytes each at this moment.
+bool HasMemory(std::size_t count, std::size_t bytes);
+
+// Gives the vector `size` zeros. False if there is no memory for them, also where a program is compiled with
+// -fno-exceptions.
+template <class Type>
+inline bool Resize(std::int64_t size, std::vector<Type>* values) {
+  const auto count = static_cast<std::size_t>(size);
+#if defined(__cpp_exceptions)
+  try {
+    values->resize(count);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return false;
+  }
+#else
+  if (count > values->max_size() || !HasMemory(count, sizeof(Type))) return false;
+  values->resize(count);
+#endif
+  return true;
+}
+
 // `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
 // blocked format may be a thousand times as large as a planar one.
 template <class Type>
 inline absl::StatusOr<std::vector<Type>> Zeros(const char* format, std::int64_t size) {
-  try {
-    return std::vector<Type>(size);
-  } catch (const std::exception&) {  // bad_alloc, or length_error
-    return NoMemory(format, size, 8 * sizeof(Type));
-  }
+  std::vector<Type> zeros;
+  if (!Resize(size, &zeros)) return NoMemory(format, size, 8 * sizeof(Type));
+  return zeros;
 }
 
 // PackedFilter::fingerprint of `count` filters in format From: of the values that are not 0 and their places.

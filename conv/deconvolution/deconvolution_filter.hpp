@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <vector>
 
 #include "weft/conv/deconvolution/deconvolution_plan.hpp"
@@ -99,9 +98,8 @@ inline absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilt
   packed.parts_ = parts;
   packed.fingerprint_ = weft::internal::Fingerprint<From>(given, 1, values);
   const std::vector<std::int64_t> offsets = PartOffsets<To>(parts);
-  try {
-    packed.lines_.resize(static_cast<std::size_t>(offsets.back()) / sizeof(packed.lines_[0]));
-  } catch (const std::exception&) {
+  const auto lines = offsets.back() / static_cast<std::int64_t>(sizeof(packed.lines_[0]));
+  if (!weft::internal::Resize(lines, &packed.lines_)) {
     return weft::internal::NoMemory(To::kName, offsets.back(), 8);
   }
   std::int8_t* const to = packed.lines_.data()->byte;

@@ -4,7 +4,7 @@
 
 #if __cplusplus < 202002L
 #error \
-    "Weft needs C++20: compile with -std=c++20 (CMake: target_compile_features(... cxx_std_20), or link weft::weft)"
+    "Weft needs C++20: compile with -std=c++20 (CMake: link weft::weft, and let no CXX_STANDARD or CUDA_STANDARD of the target be below 20)"
 #include "weft/see_the_error_above.hpp"  // there is none: ends the compiler before a thousand more
 #endif
 
