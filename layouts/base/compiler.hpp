@@ -8,6 +8,12 @@
 #include "weft/see_the_error_above.hpp"  // there is none: ends the compiler before a thousand more
 #endif
 
+#if defined(__clang__) || __GNUC__ < 11
+#error \
+    "Weft needs g++ 11 or newer, also as the host compiler of nvcc (CMAKE_CUDA_HOST_COMPILER, NVCC_CCBIN, -ccbin): clang has no std::fma in constant expressions"
+#include "weft/see_the_error_above.hpp"
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__)
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || __GCC_IEC_559 < 2 || \
     (__FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16)
