@@ -43,7 +43,7 @@ template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
 template <class Load>
 [[gnu::visibility("hidden")]] void SetLoad(const Load& load, WithLoadParams<Load>* params) {
-  params->load = load;
+  std::construct_at(&params->load, load);
 }
 inline void SetLoad(const NoLoad&, MatrixParams*) {}
 

@@ -346,8 +346,8 @@ TEST(GlobalTraffic, IsCounted) {
 class Environment : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name :
-         {"WEFT_CPU_COPIES", "WEFT_CPU_SCHEDULE", "WEFT_CPU_SEED", "WEFT_CPU_WORKERS"}) {
+    for (const char* name : {"WEFT_CPU_COPIES", "WEFT_CPU_SCHEDULE", "WEFT_CPU_SEED",
+                             "WEFT_CPU_WORKERS", "WEFT_CPU_STACK"}) {
       unsetenv(name);
     }
   }
@@ -477,9 +477,10 @@ TEST(Executor, RefusesOptionsThatNameNothing) {
             "CPU executor: options.schedule is 4, which names no schedule");
   EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.copies = static_cast<Copies>(-1)}).error,
             "CPU executor: options.copies is -1, neither eager nor deferred");
-  EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.stack_bytes = 4096}).error,
-            "CPU executor: options.stack_bytes (WEFT_CPU_STACK) is 4096; a lane's stack has 65536 to "
-            "1073741824 bytes");
+  EXPECT_EQ(
+      LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.stack_bytes = 4096}).error,
+      "CPU executor: options.stack_bytes (WEFT_CPU_STACK) is 4096; a lane's stack has 65536 to "
+      "1073741824 bytes");
 }
 
 TEST(Executor, RefusesClustersThatDoNotFit) {
