@@ -61,6 +61,11 @@ function(read_commands)
   set(commands "${text}" PARENT_SCOPE)
 endfunction()
 
+# How build.ninja compiles MyConv for a target, as `kernel`.
+macro(kernel_of target)
+  string(REGEX MATCH "build CMakeFiles/${target}\\.dir/[^\n]*MyConv\\.cu\\.o:[^\n]*\n(  [^\n]*\n)*" kernel "${commands}")
+endmacro()
+
 # Those that Weft was compiled for.
 macro(expect_architectures)
   string(REPLACE "," ";" archs ${ARCHITECTURES})
@@ -183,8 +188,9 @@ elseif(CASE STREQUAL "subdirectory")
   expect_architectures()  # nobody has chosen
   step(${configure} -DCMAKE_CUDA_ARCHITECTURES=OFF -DCMAKE_CUDA_FLAGS=-arch=sm_90)  # the flags have chosen
   read_commands()
-  expect("${commands}" "WEFT_NO_SM90A" build.ninja)
-  refuse("${commands}" "--generate-code" build.ninja)
+  kernel_of(my_program)
+  expect("${kernel}" "WEFT_NO_SM90A" my_program)
+  refuse("${kernel}" "--generate-code" my_program)
   file(REMOVE_RECURSE ${build})
   step(${configure} -DCMAKE_CUDA_ARCHITECTURES=80-real)  # one, chosen, is quicker
   read_commands()
@@ -192,7 +198,7 @@ elseif(CASE STREQUAL "subdirectory")
   refuse("${commands}" "-Xptxas=-Werror" build.ninja)
   refuse("${commands}" "-std=c++17" build.ninja)
   foreach(target my_program my_objects)  # the flags of their kernels, wherever they were named
-    string(REGEX MATCH "build CMakeFiles/${target}\\.dir/[^\n]*MyConv\\.cu\\.o:[^\n]*\n(  [^\n]*\n)*" kernel "${commands}")
+    kernel_of(${target})
     foreach(flag WEFT_NO_SM90A -diag-error=20011 -fvisibility=hidden -std=c++20 "${work}/ops")
       expect("${kernel}" "${flag}" "${target} in build.ninja")
     endforeach()
