@@ -133,7 +133,7 @@ struct PlannedPolicy {
 // Whether policy i of the family has code for the back end: for that of the GPU where `gpu` is true.
 // A program without any GPU code of the family plans as if it had all.
 template <class Planner>
-bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
+inline bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
   if (!gpu) return family.on_cpu[i];
   const auto& has = family.has_gpu_code;
   return has[i] || std::none_of(has.begin(), has.end(), [](bool code) { return code; });
@@ -143,9 +143,9 @@ bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
 // and stores: empty, or ending with "; ". device: null for the CPU. A kind of operator whose
 // families have tiles of several widths has an overload for its Planner.
 template <class Planner>
-std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
-                       const std::vector<Candidate>&, int /*chosen*/,
-                       const arch::DeviceLimits* /*device*/) {
+inline std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
+                              const std::vector<Candidate>&, int /*chosen*/,
+                              const arch::DeviceLimits* /*device*/) {
   return "";
 }
 
