@@ -33,6 +33,10 @@ if(missing)
   message(FATAL_ERROR "Weft: ${missing} not found; sudo apt-get install ${debian_packages}")
 endif()
 
+include(${CMAKE_CURRENT_LIST_DIR}/WeftAbseil.cmake)
+weft_abseil(WEFT_ABSEIL weft_abseil_where)
+message(STATUS "Weft: Abseil ${WEFT_ABSEIL} in ${weft_abseil_where}")
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 if(WEFT_HAVE_CUDA)

@@ -24,6 +24,7 @@ write_basic_package_version_file(weftConfigVersion.cmake COMPATIBILITY SameMinor
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake
               cmake/WeftOperators.cmake cmake/WeftCudaToolkit.cmake cmake/WeftCompiler.cmake
+              cmake/WeftAbseil.cmake
         DESTINATION ${package_dir})
 
 # The same flags and libraries for other build systems. Operators are one word, so that pkg-config does not
@@ -40,7 +41,13 @@ if(WEFT_HAVE_CUDA)
   get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
   string(APPEND pc_libs " ${cudart} -ldl -lrt")
 endif()
+foreach(folder INCLUDEDIR LIBDIR)  # either may be a path of its own
+  set(pc_${folder} ${CMAKE_INSTALL_${folder}})
+  if(NOT IS_ABSOLUTE "${pc_${folder}}")
+    set(pc_${folder} "\${prefix}/${pc_${folder}}")
+  endif()
+endforeach()
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY
-           ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig OUTPUT_VARIABLE prefix_from_pc)
+           ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE prefix_from_pc)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -14,6 +14,7 @@
 # Kernels are compiled for <target>'s CUDA_ARCHITECTURES, or for those that Weft itself was compiled for if
 # nobody has chosen any.
 include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)  # whatever the project asks for: functions keep the policies of where they are defined
 
 function(weft_add_operators target header)
   weft_add_instances(weft_add_operators ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${ARGN})
@@ -46,15 +47,47 @@ function(weft_policies_of out size)
   set(${out} ${policies} PARENT_SCOPE)
 endfunction()
 
-function(weft_add_instances caller target header folder macro)
-  if(NOT TARGET ${target})
+# The target that <target> stands for, if files can be added to it; else says why not.
+function(weft_target_of_project out caller target)
+  if(NOT TARGET "${target}")
     message(FATAL_ERROR "${caller}: there is no target ${target}")
   endif()
+  get_target_property(real ${target} ALIASED_TARGET)
+  if(NOT real)
+    set(real ${target})
+  endif()
+  get_target_property(imported ${real} IMPORTED)
+  get_target_property(type ${real} TYPE)
+  if(imported)
+    message(FATAL_ERROR "${caller}: ${target} is an imported target, which is compiled already; name the target of "
+      "this project whose files call Run")
+  elseif(type STREQUAL "UTILITY")
+    message(FATAL_ERROR "${caller}: ${target} is made by add_custom_target and holds no code; name a program or a "
+      "library")
+  endif()
+  set(${out} ${real} PARENT_SCOPE)
+endfunction()
+
+function(weft_add_instances caller target header folder macro)
+  weft_target_of_project(target ${caller} "${target}")
   if(NOT ARGN)
     message(FATAL_ERROR "${caller}: ${target}, ${header}: name at least one policy")
   endif()
-  # At the end of the folder, as the target may be told of its includes until then.
-  cmake_language(EVAL CODE "cmake_language(DEFER CALL weft_check_header ${caller} ${target} [==[${header}]==])")
+  # At the end of the target's folder, as it may be told of its includes until then; or of this one, if that is not
+  # among those above, which alone are not at their end yet.
+  get_target_property(home ${target} SOURCE_DIR)
+  set(above ${CMAKE_CURRENT_SOURCE_DIR})
+  while(above AND NOT above STREQUAL home)
+    get_directory_property(above DIRECTORY ${above} PARENT_DIRECTORY)
+  endwhile()
+  if(NOT above)
+    set(above ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  weft_header_exists(exists ${target} "${header}" ${CMAKE_CURRENT_SOURCE_DIR})  # also by libraries that are known here alone
+  if(NOT exists)
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${above}]==] CALL
+      weft_check_header ${caller} ${target} [==[${header}]==] [==[${CMAKE_CURRENT_SOURCE_DIR}]==])")
+  endif()
   weft_cuda_usable(usable ${caller} ${target})
   if(NOT usable)
     return()
@@ -90,31 +123,24 @@ function(weft_add_instances caller target header folder macro)
 @instances@")
     list(APPEND sources ${source})
   endforeach()
-  # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns. A shared library keeps its kernels to
-  # itself: another one may hold the same, compiled otherwise.
-  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS
-    "-diag-error=20011,20012,20013,20014;-Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden")
-  # Kernels of wgmma_sm90 are for sm_90a alone; without it there is nothing to launch.
-  set(archs $<TARGET_PROPERTY:CUDA_ARCHITECTURES>)
-  set(without_sm90a $<AND:$<BOOL:${archs}>,$<STREQUAL:$<FILTER:${archs},INCLUDE,90a>,>>)
-  set_source_files_properties(${sources} PROPERTIES COMPILE_DEFINITIONS $<${without_sm90a}:WEFT_NO_SM90A>)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
-    set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_CURRENT_SOURCE_DIR})
-  endif()
-
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE" OR type STREQUAL "SHARED_LIBRARY" OR type STREQUAL "MODULE_LIBRARY"
      OR type STREQUAL "OBJECT_LIBRARY")
-    target_sources(${target} PRIVATE ${sources})
+    get_directory_property(has_cuda DIRECTORY ${home} DEFINITION CMAKE_CUDA_COMPILER_LOADED)
+    if(NOT has_cuda)
+      message(FATAL_ERROR "${caller}: the kernels of ${target} need the CUDA language in the folder of ${target}, "
+        "${home}; enable it there before")
+    endif()
+    weft_add_kernels(${target} "${header}" ${sources})
     target_link_libraries(${target} PRIVATE weft::headers)
-    weft_set_architectures(${target} ${target})
+    weft_set_architectures(${caller} ${target} ${target})
     return()
   endif()
   # An archive: its operators become a second one, which whatever links <target> takes whole.
   if(NOT TARGET ${target}_operators)
     add_library(${target}_operators STATIC)
     set_target_properties(${target}_operators PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    weft_set_architectures(${target}_operators ${target})
+    weft_set_architectures(${caller} ${target}_operators ${target})
     set(operators ${target}_operators)
     if(PROJECT_NAME STREQUAL "weft")
       weft_own(${target}_operators)
@@ -134,13 +160,49 @@ function(weft_add_instances caller target header folder macro)
       $<BUILD_INTERFACE:$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},${includes}>>>)
     target_link_libraries(${target} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${operators}>")
   endif()
-  target_sources(${target}_operators PRIVATE ${sources})
+  weft_add_kernels(${target}_operators "${header}" ${sources})
+endfunction()
+
+# Adds the files that instantiate operators to <target>, of whatever folder: a file's properties are those that it has in
+# the folder of its target.
+function(weft_add_kernels target header)
+  # 20011 to 20014: a functor that lacks constexpr, of which nvcc only warns. A shared library keeps its kernels to
+  # itself: another one may hold the same, compiled otherwise.
+  set(options "-diag-error=20011,20012,20013,20014;-Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden")
+  # Kernels of wgmma_sm90 are for sm_90a alone; without it there is nothing to launch. With OFF the flags say it.
+  set(archs $<TARGET_PROPERTY:CUDA_ARCHITECTURES>)
+  set(without_sm90a $<AND:$<BOOL:${archs}>,$<STREQUAL:$<FILTER:${archs},INCLUDE,90a>,>>)
+  if(NOT "${CMAKE_CUDA_FLAGS}" MATCHES "90a")
+    set(without_sm90a $<STREQUAL:$<FILTER:${archs},INCLUDE,90a>,>)
+  endif()
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_OPTIONS "${options}"
+    COMPILE_DEFINITIONS $<${without_sm90a}:WEFT_NO_SM90A>
+    SKIP_UNITY_BUILD_INCLUSION ON)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+      INCLUDE_DIRECTORIES ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  # A property of an older C++ would come after the flag of weft::headers. CMake 3.25 does not know CUDA's C++20.
+  get_target_property(standard ${target} CUDA_STANDARD)
+  if(standard AND standard LESS 20)
+    set_property(TARGET ${target} PROPERTY CUDA_STANDARD)
+  endif()
+  target_sources(${target} PRIVATE ${ARGN})
 endfunction()
 
 # Says it if the header of <target>'s operators is nowhere. Of generator expressions, of flags and of what a build makes
 # CMake cannot know; the compiler says it then.
-function(weft_check_header caller target header)
-  set(folders ${CMAKE_CURRENT_SOURCE_DIR})
+function(weft_check_header caller target header folder)
+  weft_header_exists(exists ${target} "${header}" ${folder})
+  if(NOT exists AND NOT CMAKE_CUDA_FLAGS MATCHES "-(I|isystem)")
+    message(FATAL_ERROR "${caller}: ${header} exists neither in ${folder} nor where ${target} finds its includes")
+  endif()
+endfunction()
+
+function(weft_header_exists out target header folder_of_call)
+  set(${out} ON PARENT_SCOPE)
+  set(folders ${folder_of_call})
   set(targets ${target})
   set(seen)
   while(targets)
@@ -174,9 +236,8 @@ function(weft_check_header caller target header)
     endif()
   endforeach()
   get_source_file_property(made ${header} GENERATED)
-  if(NOT made AND NOT CMAKE_CUDA_FLAGS MATCHES "-(I|isystem)")
-    message(FATAL_ERROR "${caller}: ${header} exists neither in ${CMAKE_CURRENT_SOURCE_DIR} nor where ${target} "
-      "finds its includes")
+  if(NOT made)
+    set(${out} OFF PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -192,6 +253,11 @@ function(weft_cuda_usable out caller target)
       message(STATUS "${caller}: the operators of ${target} run on the CPU only; Weft is without CUDA: ${why}")
     endif()
     return()
+  endif()
+  if(CMAKE_CUDA_COMPILER_LOADED AND NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
+    message(FATAL_ERROR "${caller}: the kernels of ${target} need nvcc, and CMAKE_CUDA_COMPILER is "
+      "${CMAKE_CUDA_COMPILER} (${CMAKE_CUDA_COMPILER_ID}); or configure with -DWEFT_CUDA=OFF and ${target} runs on "
+      "the CPU only")
   endif()
   if(NOT CMAKE_CUDA_COMPILER_LOADED)  # in this folder, not only in a neighbour
     message(FATAL_ERROR "${caller}: the kernels of ${target} need the CUDA language, say "
@@ -213,15 +279,20 @@ function(weft_chosen_architectures out)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# Gives <target>, which holds the kernels of <owner>, the architectures that somebody chose for <owner>.
-function(weft_set_architectures target owner)
+# Gives <target>, which holds the kernels of <owner>, the architectures that somebody chose for <owner>. OFF, of which
+# CMake makes no flag, is a choice: CMAKE_CUDA_FLAGS has them then.
+function(weft_set_architectures caller target owner)
   weft_chosen_architectures(chosen)
-  get_target_property(archs ${owner} CUDA_ARCHITECTURES)
-  if(NOT archs)  # a library without sources has none of its own
+  get_property(archs TARGET ${owner} PROPERTY CUDA_ARCHITECTURES)
+  if("${archs}" STREQUAL "")  # a library without sources has none of its own
     set(archs ${CMAKE_CUDA_ARCHITECTURES})
   endif()
-  if(NOT chosen AND "${archs}" STREQUAL "${CMAKE_CUDA_ARCHITECTURES}")
+  if("${chosen}" STREQUAL "" AND "${archs}" STREQUAL "${CMAKE_CUDA_ARCHITECTURES}")
     get_target_property(archs weft::arch WEFT_CUDA_ARCHITECTURES)
+    if(NOT archs)
+      message(FATAL_ERROR "${caller}: nobody has said which GPUs the kernels of ${owner} are for, and Weft was "
+        "compiled with CMAKE_CUDA_ARCHITECTURES=${archs}; configure with -DCMAKE_CUDA_ARCHITECTURES=90a-real, say")
+    endif()
   endif()
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${archs}")
 endfunction()

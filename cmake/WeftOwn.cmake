@@ -23,8 +23,10 @@ function(weft_own target)
   cmake_parse_arguments(arg "NO_SANITIZE" "" "" ${ARGN})
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
+    UNITY_BUILD OFF  # two files may each have a constant of one name
     CXX_COMPILER_LAUNCHER "${WEFT_LAUNCHER}"
     CUDA_COMPILER_LAUNCHER "${WEFT_LAUNCHER}")
+  set_property(TARGET ${target} PROPERTY CUDA_STANDARD)  # weft::headers says it, and the project around may want an older one
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
     $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${WEFT_WERROR}>,-Werror,-Wno-error>>

@@ -224,14 +224,14 @@ template <class Prologue, FilterFormat To, FilterFormat From = KCRS, class Type>
 // The one filter of SharedFilter, packed into format To (KCRS -> CxRSKx<4> and so on). Errors as
 // above.
 template <FilterFormat To, FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
-                                                        absl::Span<const Type> values) {
+inline absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
+                                                               absl::Span<const Type> values) {
   return PackFilters<prologues::SharedFilter, To, From, Type>(extents, 1, values);
 }
 
 template <FilterFormat To, FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
-                                                        const std::vector<Type>& values) {
+inline absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& extents,
+                                                               const std::vector<Type>& values) {
   return PackFilter<To, From, Type>(extents, absl::MakeConstSpan(values));
 }
 
@@ -239,14 +239,14 @@ absl::StatusOr<PackedFilterBuffer<To, Type>> PackFilter(const FilterExtents& ext
 // output channels, in PyTorch's order [K][1][R][S] unless said otherwise. Errors as above, and
 // InvalidArgument if extents.c is not 1.
 template <FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
+inline absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
     const FilterExtents& extents, absl::Span<const Type> values) {
   if (absl::Status s = internal::CheckDepthwise(extents); !s.ok()) return s;
   return PackFilters<prologues::Depthwise, KRSx4x4, From, Type>(extents, 1, values);
 }
 
 template <FilterFormat From = KCRS, class Type>
-absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
+inline absl::StatusOr<PackedFilterBuffer<KRSx4x4, Type, prologues::Depthwise>> PackDepthwiseFilter(
     const FilterExtents& extents, const std::vector<Type>& values) {
   return PackDepthwiseFilter<From, Type>(extents, absl::MakeConstSpan(values));
 }

@@ -1,8 +1,10 @@
 #include "weft/layouts/packing.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <new>
 #include <string>
 
 namespace weft::internal {
@@ -98,6 +100,15 @@ absl::Status NoInt4(const char* format, int value, const char* letters,
   return absl::OutOfRangeError(
       absl::StrCat("layouts: the value ", value, " at", place, " has more than the 4 bits of ",
                    format, "; quantise to -8 to 7 (of uint8, 0 to 15), or take a format of bytes"));
+}
+
+bool HasMemory(std::size_t count, std::size_t bytes) {
+  std::size_t size;
+  if (__builtin_mul_overflow(count, bytes, &size)) return false;
+  void* volatile memory =
+      ::operator new(size, std::nothrow);  // volatile: a compiler may leave such a pair out
+  ::operator delete(memory);
+  return memory != nullptr;
 }
 
 absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits) {

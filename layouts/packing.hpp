@@ -37,21 +37,40 @@ absl::Status NoInt4(const char* format, int value, const char* letters,
 
 absl::Status NoMemory(const char* format, std::int64_t size, std::size_t element_bits);
 
+// Whether there is memory for `count` elements of `bytes` bytes each at this moment.
+bool HasMemory(std::size_t count, std::size_t bytes);
+
+// Gives the vector `size` zeros. False if there is no memory for them, also where a program is compiled with
+// -fno-exceptions.
+template <class Type>
+inline bool Resize(std::int64_t size, std::vector<Type>* values) {
+  const auto count = static_cast<std::size_t>(size);
+#if defined(__cpp_exceptions)
+  try {
+    values->resize(count);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    return false;
+  }
+#else
+  if (count > values->max_size() || !HasMemory(count, sizeof(Type))) return false;
+  values->resize(count);
+#endif
+  return true;
+}
+
 // `size` zeros, the elements of `format`. ResourceExhausted where there is no memory for them: a
 // blocked format may be a thousand times as large as a planar one.
 template <class Type>
-absl::StatusOr<std::vector<Type>> Zeros(const char* format, std::int64_t size) {
-  try {
-    return std::vector<Type>(size);
-  } catch (const std::exception&) {  // bad_alloc, or length_error
-    return NoMemory(format, size, 8 * sizeof(Type));
-  }
+inline absl::StatusOr<std::vector<Type>> Zeros(const char* format, std::int64_t size) {
+  std::vector<Type> zeros;
+  if (!Resize(size, &zeros)) return NoMemory(format, size, 8 * sizeof(Type));
+  return zeros;
 }
 
 // PackedFilter::fingerprint of `count` filters in format From: of the values that are not 0 and their places.
 template <FilterFormat From, class Type>
-std::uint64_t Fingerprint(const FilterExtents& e, std::int64_t count,
-                          absl::Span<const Type> values) {
+inline std::uint64_t Fingerprint(const FilterExtents& e, std::int64_t count,
+                                 absl::Span<const Type> values) {
   const auto mix = [](std::uint64_t x) {
     x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15u;
     return x ^ (x >> 29);
@@ -81,8 +100,8 @@ std::uint64_t Fingerprint(const FilterExtents& e, std::int64_t count,
 // The filter at `source` in format From, rewritten to `result`, To::Size(e) zeros, in format To.
 // OutOfRange where To has no such value.
 template <FilterFormat From, FilterFormat To, class Type>
-absl::Status ConvertFilterInto(const FilterExtents& e, const Type* source,
-                               Stored<To, Type>* result) {
+inline absl::Status ConvertFilterInto(const FilterExtents& e, const Type* source,
+                                      Stored<To, Type>* result) {
   static_assert(!kIsInt4<From>, "weft: packed filters of int4 are not converted further");
   for (std::int64_t k = 0; k < e.k; ++k) {
     for (std::int64_t c = 0; c < e.c; ++c) {
@@ -112,8 +131,8 @@ absl::Status ConvertFilterInto(const FilterExtents& e, const Type* source,
 // To. A vector or span of PairedInt4 has half as many elements, Type is int8 or uint8 there, and a value
 // that is none of 4 bits is OutOfRange.
 template <TensorFormat From, TensorFormat To, class Type>
-absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
-                                                absl::Span<const Type> source) {
+inline absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
+                                                       absl::Span<const Type> source) {
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   static_assert((!kIsInt4<From> && !kIsInt4<To>) || sizeof(Type) == 1,
                 "weft: elements of PairedInt4 are std::int8_t or std::uint8_t");
@@ -148,8 +167,8 @@ absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
 
 // The same for a filter.
 template <FilterFormat From, FilterFormat To, class Type>
-absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
-                                                absl::Span<const Type> source) {
+inline absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
+                                                       absl::Span<const Type> source) {
   static_assert(!kIsInt4<To>, "weft: filters of int4 are packed by weft::PackFilter<Format>");
   if (absl::Status s = internal::CheckExtents(e); !s.ok()) return s;
   if (absl::Status s = internal::CheckSize(From::kName, 1, From::Size(e), source.size()); !s.ok()) {
@@ -163,14 +182,14 @@ absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
 }
 
 template <TensorFormat From, TensorFormat To, class Type>
-absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
-                                                const std::vector<Type>& source) {
+inline absl::StatusOr<std::vector<Type>> ConvertTensor(const TensorExtents& e,
+                                                       const std::vector<Type>& source) {
   return ConvertTensor<From, To, Type>(e, absl::MakeConstSpan(source));
 }
 
 template <FilterFormat From, FilterFormat To, class Type>
-absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
-                                                const std::vector<Type>& source) {
+inline absl::StatusOr<std::vector<Type>> ConvertFilter(const FilterExtents& e,
+                                                       const std::vector<Type>& source) {
   return ConvertFilter<From, To, Type>(e, absl::MakeConstSpan(source));
 }
 

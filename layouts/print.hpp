@@ -14,7 +14,7 @@ namespace weft::layouts {
 // Numbers known at compile time carry a leading underscore: (_4,8):(_1,_4) has a static stride and
 // a first extent of 4 that is part of the type, and a second extent of 8 that is not.
 template <Integer IntegerT>
-std::string ToString(IntegerT x) {
+inline std::string ToString(IntegerT x) {
   return (StaticInteger<IntegerT> ? "_" : "") + std::to_string(static_cast<std::int64_t>(x));
 }
 
@@ -23,7 +23,7 @@ inline std::string ToString(Underscore) {
 }
 
 template <class... Ts>
-std::string ToString(const Tuple<Ts...>& tuple) {
+inline std::string ToString(const Tuple<Ts...>& tuple) {
   std::string text;
   ForEach(tuple, [&](const auto& x) { text += (text.empty() ? "" : ",") + ToString(x); });
   return "(" + text + ")";
@@ -31,19 +31,19 @@ std::string ToString(const Tuple<Ts...>& tuple) {
 
 // "(4,(2,3)):(2,(1,8))".
 template <IsLayout LayoutT>
-std::string ToString(const LayoutT& layout) {
+inline std::string ToString(const LayoutT& layout) {
   return ToString(layout.shape()) + ":" + ToString(layout.stride());
 }
 
 template <int kBits, int kBase, int kShift>
-std::string ToString(Swizzle<kBits, kBase, kShift>) {
+inline std::string ToString(Swizzle<kBits, kBase, kShift>) {
   return "Swizzle<" + std::to_string(kBits) + "," + std::to_string(kBase) + "," +
          std::to_string(kShift) + ">";
 }
 
 // "Swizzle<2,0,3> o _0 o (_8,_8):(_8,_1)": read from right to left, as functions compose.
 template <IsComposedLayout Composed>
-std::string ToString(const Composed& composed) {
+inline std::string ToString(const Composed& composed) {
   return ToString(typename Composed::Swizzle{}) + " o " + ToString(composed.offset()) + " o " +
          ToString(composed.layout());
 }
@@ -52,7 +52,7 @@ namespace detail {
 
 // A layout seen as a matrix: mode 0 down, all other modes (colexicographically) across.
 template <class LayoutT>
-std::vector<std::vector<std::int64_t>> OffsetTable(const LayoutT& layout) {
+inline std::vector<std::vector<std::int64_t>> OffsetTable(const LayoutT& layout) {
   const std::int64_t size = Size(layout);
   const std::int64_t rows = Size<0>(layout);
   const std::int64_t cols = rows == 0 ? 0 : size / rows;
@@ -80,7 +80,7 @@ inline std::string PadLeft(const std::string& text, std::size_t width) {
 //   3 |  6  7
 template <class LayoutT>
   requires IsLayout<LayoutT> || IsComposedLayout<LayoutT>
-std::string ToTable(const LayoutT& layout) {
+inline std::string ToTable(const LayoutT& layout) {
   const auto table = detail::OffsetTable(layout);
   std::size_t width = 1;
   for (const auto& row : table) {

@@ -161,7 +161,7 @@ class SvgGrid {
 // The offsets of a layout in a grid coloured by offset: mode 0 down, all other modes across.
 template <class LayoutT>
   requires IsLayout<LayoutT> || IsComposedLayout<LayoutT>
-std::string ToSvg(const LayoutT& layout, const SvgOptions& options = {}) {
+inline std::string ToSvg(const LayoutT& layout, const SvgOptions& options = {}) {
   const auto table = detail::OffsetTable(layout);
   const std::int64_t rows = static_cast<std::int64_t>(table.size());
   const std::int64_t cols = table.empty() ? 0 : static_cast<std::int64_t>(table[0].size());
@@ -194,8 +194,8 @@ std::string ToSvg(const LayoutT& layout, const SvgOptions& options = {}) {
 // nested. An element that nobody holds is white; one that several hold shows the first and how many
 // more.
 template <IsLayout Tv, IsTuple TileShape>
-std::string ThreadValueSvg(const Tv& tv, const TileShape& tile_shape,
-                           const SvgOptions& options = {}) {
+inline std::string ThreadValueSvg(const Tv& tv, const TileShape& tile_shape,
+                                  const SvgOptions& options = {}) {
   static_assert(
       kRank<Tv> == 2 && kRank<TileShape> == 2,
       "layouts: ThreadValueSvg(tv, tile_shape): tv has two modes, threads and values, and "

@@ -93,7 +93,7 @@ absl::Status CheckCorrection(const DeconvolutionProblem& problem,
 // CheckDeconvolution and for a filter of another problem; OutOfRange for a zero point outside its
 // range; ResourceExhausted if there is no memory.
 template <FilterFormat Format>
-absl::StatusOr<DeconvolutionCorrectionBuffer> MakeSourceCorrection(
+inline absl::StatusOr<DeconvolutionCorrectionBuffer> MakeSourceCorrection(
     const DeconvolutionProblem& problem, const PackedDeconvolutionFilterBuffer<Format>& filter,
     std::int32_t zero_point) {
   if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;

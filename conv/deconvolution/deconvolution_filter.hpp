@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <vector>
 
 #include "weft/conv/deconvolution/deconvolution_plan.hpp"
@@ -85,7 +84,7 @@ class PackedDeconvolutionFilterBuffer {
 // CheckDeconvolution, and if there are not c * k * r * s values; ResourceExhausted if there is not
 // enough memory.
 template <FilterFormat To, FilterFormat From = KCRS>
-absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
+inline absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const DeconvolutionProblem& problem, absl::Span<const std::int8_t> values) {
   if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
   const FilterExtents given = {problem.c, problem.k, problem.r, problem.s};
@@ -99,9 +98,8 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
   packed.parts_ = parts;
   packed.fingerprint_ = weft::internal::Fingerprint<From>(given, 1, values);
   const std::vector<std::int64_t> offsets = PartOffsets<To>(parts);
-  try {
-    packed.lines_.resize(static_cast<std::size_t>(offsets.back()) / sizeof(packed.lines_[0]));
-  } catch (const std::exception&) {
+  const auto lines = offsets.back() / static_cast<std::int64_t>(sizeof(packed.lines_[0]));
+  if (!weft::internal::Resize(lines, &packed.lines_)) {
     return weft::internal::NoMemory(To::kName, offsets.back(), 8);
   }
   std::int8_t* const to = packed.lines_.data()->byte;
@@ -125,7 +123,7 @@ absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
 }
 
 template <FilterFormat To, FilterFormat From = KCRS>
-absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
+inline absl::StatusOr<PackedDeconvolutionFilterBuffer<To>> PackDeconvolutionFilter(
     const DeconvolutionProblem& problem, const std::vector<std::int8_t>& values) {
   return PackDeconvolutionFilter<To, From>(problem, absl::MakeConstSpan(values));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <variant>
 
@@ -90,7 +91,7 @@ template <class Prologue>
     schedule->batch_g = gemm::FastDivmod(gemm::Int32(plan.batch.g));
     schedule->batch_q = gemm::FastDivmod(gemm::Int32(plan.batch.q));
     schedule->batch_p = gemm::FastDivmod(gemm::Int32(plan.batch.p));
-    schedule->prologue = prologue;
+    std::construct_at(&schedule->prologue, prologue);
   }
 }
 
@@ -107,7 +108,7 @@ template <class Iterator, class Functor>
                                               const Functor& functor,
                                               ConvertedParams<Iterator, Functor>* source) {
   static_cast<Iterator&>(*source) = std::get<Iterator>(plan.source);
-  source->functor = functor;
+  std::construct_at(&source->functor, functor);
   source->channels = gemm::Int32(problem.c);
   source->group_channels = gemm::Int32(problem.c / problem.groups);
 }

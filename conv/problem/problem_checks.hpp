@@ -56,7 +56,7 @@ constexpr std::int64_t StepW(const Problem& p) {
 
 // Fills in h, r, s, base_* and step_* of WindowParams or DepthwiseIteratorParams.
 template <class Params>
-void SetTaps(const Problem& p, Params* params) {
+inline void SetTaps(const Problem& p, Params* params) {
   using gemm::Int32;
   const bool flip = p.mode == Mode::kConvolution;
   const std::int64_t step_h = StepH(p), step_w = StepW(p);

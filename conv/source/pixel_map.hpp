@@ -68,9 +68,10 @@ struct BatchGrid<Prologue> : gemm::SchedulerTraits {
 
 // What the filter of a tile depends on.
 template <class Tile>
-inline constexpr prologues::Depends kDependsOf = {};
+[[gnu::visibility("hidden")]] inline constexpr prologues::Depends kDependsOf = {};
 template <class Prologue>
-inline constexpr prologues::Depends kDependsOf<BatchTile<Prologue>> = Prologue::kDepends;
+[[gnu::visibility("hidden")]] inline constexpr prologues::Depends kDependsOf<BatchTile<Prologue>> =
+    Prologue::kDepends;
 
 // The output pixel of row m of a batch: image, row and column, and whether there is such a pixel.
 struct PixelPlace {

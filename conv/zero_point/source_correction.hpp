@@ -165,7 +165,7 @@ absl::Status NoMemoryForTable(std::int64_t size);
 // CheckProblem, for a filter of another problem and another number of zero points; OutOfRange for a
 // zero point outside its range; ResourceExhausted if there is no memory.
 template <FilterFormat Format, class Prologue>
-absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
+inline absl::StatusOr<SourceCorrectionBuffer> MakeSourceCorrection(
     const Problem& problem, const PackedFilterBuffer<Format, std::int8_t, Prologue>& filter,
     std::int32_t zero_point, absl::Span<const std::int32_t> filter_zero_point = {}) {
   constexpr bool kDepthwise = std::is_same_v<Prologue, prologues::Depthwise>;

@@ -133,7 +133,7 @@ struct PlannedPolicy {
 // Whether policy i of the family has code for the back end: for that of the GPU where `gpu` is true.
 // A program without any GPU code of the family plans as if it had all.
 template <class Planner>
-bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
+inline bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
   if (!gpu) return family.on_cpu[i];
   const auto& has = family.has_gpu_code;
   return has[i] || std::none_of(has.begin(), has.end(), [](bool code) { return code; });
@@ -143,9 +143,9 @@ bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
 // and stores: empty, or ending with "; ". device: null for the CPU. A kind of operator whose
 // families have tiles of several widths has an overload for its Planner.
 template <class Planner>
-std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
-                       const std::vector<Candidate>&, int /*chosen*/,
-                       const arch::DeviceLimits* /*device*/) {
+inline std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
+                              const std::vector<Candidate>&, int /*chosen*/,
+                              const arch::DeviceLimits* /*device*/) {
   return "";
 }
 
@@ -163,7 +163,7 @@ struct Choice {
 // The plan of each policy of the family, and for each a Candidate: its prediction, or why it is
 // refused.
 template <class Planner, class Machine>
-std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
+inline std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
     const typename Planner::Problem& problem, const Machine& machine,
     const FamilyFacts<Planner>& family) {
   const arch::DeviceLimits* device = nullptr;
@@ -192,9 +192,10 @@ std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderP
 // Chooses among the policies of a family for a problem and a machine. Its errors are those of
 // Dispatch::Create.
 template <class Planner, class Machine>
-absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
-                                       const Machine& machine, const DispatchOptions& options,
-                                       const FamilyFacts<Planner>& family) {
+inline absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
+                                              const Machine& machine,
+                                              const DispatchOptions& options,
+                                              const FamilyFacts<Planner>& family) {
   if (absl::Status s = CheckFacts(family.who, machine); !s.ok()) return s;
   auto [plans, candidates] = ConsiderPlans<Planner>(problem, machine, family);
   const int cheapest = Cheapest(candidates);
@@ -232,7 +233,7 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
 // The policies with CPU code that accept `problem`, the quickest on one thread of the CPU first. If
 // there is none, *refusal says why the first of them refuses it.
 template <class Planner>
-std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
+inline std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
     const typename Planner::Problem& problem, const FamilyFacts<Planner>& family,
     absl::Status* refusal) {
   std::vector<PlannedPolicy<typename Planner::Plan>> order;

@@ -40,7 +40,7 @@ concept NamedElement = requires { ElementTraits<ElementT>::kName; };
 // it. Activations do not count, since they hardly change which tile is the quickest: what was
 // measured with ReLU serves hard swish too.
 template <class PolicyT>
-std::string OperatorName() {
+inline std::string OperatorName() {
   using Kind = OperatorKind<PolicyT>;
   using Epilogue = typename PolicyT::Epilogue;
   static_assert(NamedElement<typename Epilogue::Output>,

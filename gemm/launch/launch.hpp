@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -216,7 +217,7 @@ template <class Arguments, class Dst, class To>
   out->beta = args.beta;
   out->gamma = args.gamma;
   out->zero_point = args.zero_point;
-  out->epilogue = args.epilogue;
+  std::construct_at(&out->epilogue, args.epilogue);  // a functor may have members that are const
 }
 // Copy the epilogue's part of an operator's Arguments, with the output's scale: FillOutput to a
 // kernel's parameters, PassOutput to another operator's Arguments.

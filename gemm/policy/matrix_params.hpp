@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 #include "weft/gemm/policy/load_functor.hpp"
@@ -43,7 +44,7 @@ template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
 template <class Load>
 [[gnu::visibility("hidden")]] void SetLoad(const Load& load, WithLoadParams<Load>* params) {
-  params->load = load;
+  std::construct_at(&params->load, load);
 }
 inline void SetLoad(const NoLoad&, MatrixParams*) {}
 

@@ -4,8 +4,14 @@
 
 #if __cplusplus < 202002L
 #error \
-    "Weft needs C++20: compile with -std=c++20 (CMake: target_compile_features(... cxx_std_20), or link weft::weft)"
+    "Weft needs C++20: compile with -std=c++20 (CMake: link weft::weft, and let no CXX_STANDARD or CUDA_STANDARD of the target be below 20)"
 #include "weft/see_the_error_above.hpp"  // there is none: ends the compiler before a thousand more
+#endif
+
+#if defined(__clang__) || __GNUC__ < 11
+#error \
+    "Weft needs g++ 11 or newer, also as the host compiler of nvcc (CMAKE_CUDA_HOST_COMPILER, NVCC_CCBIN, -ccbin): clang has no std::fma in constant expressions"
+#include "weft/see_the_error_above.hpp"
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -97,7 +97,7 @@ foreach(folder layouts gemm prologues epilogues conv)
 endforeach()
 set(strict ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_strict.cpp)
 file(WRITE ${strict} "${content}")
-add_test(NAME headers_strict COMMAND ${once} ${passed}/headers_strict.passed ${once_headers} -- ${compiler} -Wextra -Wshadow -Wpedantic -Werror ${strict})
+add_test(NAME headers_strict COMMAND ${once} ${passed}/headers_strict.passed ${once_headers} -- ${compiler} -Wextra -Wshadow -Wpedantic -Werror -fno-exceptions ${strict})
 set(two ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/policy_layout.cpp)
 add_test(NAME compile_fail_harness_one_of_two
          COMMAND ${compile_fail} ${CMAKE_CURRENT_SOURCE_DIR}/build/harness_accepted.cpp ${two} -- ${compiler})
@@ -160,6 +160,10 @@ find_program(WEFT_CLANG NAMES clang++ clang++-14 clang++-15 clang++-16 clang++-1
 mark_as_advanced(WEFT_CLANG)
 if(WEFT_CLANG)
   build_test(configure_with_clang configure -DCASE=clang -DCXX=${WEFT_CLANG})
+  add_test(NAME refused_clang COMMAND ${WEFT_CLANG} -std=c++20 -fsyntax-only -I${PROJECT_SOURCE_DIR}/cmake/include
+                                      ${PROJECT_SOURCE_DIR}/epilogues/numerics.hpp)
+  set_tests_properties(refused_clang PROPERTIES
+    PASS_REGULAR_EXPRESSION "Weft needs g.. 11 or newer, also as the host compiler of nvcc")
 endif()
 
 # The names that documents list.
@@ -172,6 +176,7 @@ find_program(WEFT_PYTHON python3)
 mark_as_advanced(WEFT_PYTHON)
 if(WEFT_PYTHON)
   add_test(NAME folders COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/folders_test.py)
+  add_test(NAME hidden COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/hidden_test.py)
   add_test(NAME documents_walk COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/walk_test.py)
 endif()
 

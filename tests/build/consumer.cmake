@@ -61,6 +61,11 @@ function(read_commands)
   set(commands "${text}" PARENT_SCOPE)
 endfunction()
 
+# How build.ninja compiles MyConv for a target, as `kernel`.
+macro(kernel_of target)
+  string(REGEX MATCH "build CMakeFiles/${target}\\.dir/[^\n]*MyConv\\.cu\\.o:[^\n]*\n(  [^\n]*\n)*" kernel "${commands}")
+endmacro()
+
 # Those that Weft was compiled for.
 macro(expect_architectures)
   string(REPLACE "," ";" archs ${ARCHITECTURES})
@@ -84,6 +89,18 @@ if(CASE MATCHES "subdirectory")
   file(WRITE ${WORK}/commands.txt "${output}")
   set(compiled_before "${CMAKE_CURRENT_LIST_DIR}/compiled_before ${BUILD} ${WORK}/commands.txt")
   string(APPEND lists "set_property(GLOBAL PROPERTY RULE_LAUNCH_COMPILE \"${compiled_before}\")\n")
+  # A project of an older C++ that builds in unity, names its program by an alias and says its operators in a folder below,
+  # where their header is.
+  string(REPLACE "weft_add_operators(my_program " "add_executable(my::program ALIAS my_program)
+add_library(my_objects OBJECT empty.cpp)
+add_subdirectory(ops)
+#" lists "${lists}")
+  file(WRITE ${work}/empty.cpp "")
+  file(WRITE ${work}/ops/own.hpp "#include \"../my_operators.hpp\"\n")
+  file(WRITE ${work}/ops/CMakeLists.txt
+       "weft_add_operators(my::program own.hpp MyConv)\nweft_add_operators(my_objects own.hpp MyConv)\n")
+  list(APPEND configure -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_STANDARD=17 -DCMAKE_CUDA_STANDARD=17 -DWEFT_INSTALL=ON
+       -DCMAKE_INSTALL_INCLUDEDIR=include/mine)
 else()
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
   # Nothing of the source tree may be needed: the links of cmake/include least of all.
@@ -102,6 +119,7 @@ if(CASE STREQUAL "installed")
   # And from an archive in a shared library, for an architecture that its owner has chosen.
   string(APPEND lists "add_library(my_library STATIC main.cpp)
 set_target_properties(my_library PROPERTIES CUDA_ARCHITECTURES 86-real POSITION_INDEPENDENT_CODE ON)
+target_compile_options(my_library PRIVATE \$<\$<COMPILE_LANGUAGE:CXX>:-O0>)  # with which nothing is inlined
 target_link_libraries(my_library PUBLIC weft::weft)
 weft_add_operators(my_library my_operators.hpp MyConv)
 add_library(shared SHARED empty.cpp)
@@ -110,7 +128,19 @@ add_executable(through_library empty.cpp)
 target_link_libraries(through_library PRIVATE shared)
 ")
   file(WRITE ${work}/empty.cpp "")
-  string(APPEND lists "if(NOWHERE)\n  weft_add_operators(my_program nowhere.hpp MyConv)\nendif()\n")
+  string(APPEND lists "if(WRONG STREQUAL NOWHERE)\n  weft_add_operators(my_program nowhere.hpp MyConv)
+elseif(WRONG STREQUAL IMPORTED)\n  weft_add_gemms(weft::weft my_operators.hpp MyConv)
+elseif(WRONG STREQUAL CUSTOM)\n  add_custom_target(custom)\n  weft_add_operators(custom my_operators.hpp MyConv)\nendif()\n")
+  # Another Abseil, as a project has it whose sources hold one.
+  file(WRITE ${work}/abseil/absl/base/options.h
+       "#define ABSL_OPTION_USE_INLINE_NAMESPACE 1\n#define ABSL_OPTION_INLINE_NAMESPACE_NAME lts_20990101\n")
+  file(WRITE ${work}/abseil/absl/base/config.h "#define ABSL_LTS_RELEASE_VERSION 20990101\n")
+  string(REPLACE "find_package(weft" "if(WRONG STREQUAL ABSEIL)
+  add_library(absl_status INTERFACE)
+  target_include_directories(absl_status INTERFACE \$<BUILD_INTERFACE:${work}/abseil>)
+  add_library(absl::status ALIAS absl_status)
+endif()
+find_package(weft" lists "${lists}")
   file(WRITE ${work}/c/CMakeLists.txt
        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(weft REQUIRED)\n")
   failing_step("Weft is for C++, which p has not enabled: project(p LANGUAGES CXX)"
@@ -123,8 +153,14 @@ file(WRITE ${work}/CMakeLists.txt "${lists}")
 
 if(CASE STREQUAL "installed")
   failing_step("weft_add_operators: nowhere.hpp exists neither in ${work} nor where my_program finds its includes"
-               ${configure} -DNOWHERE=ON)
-  step(${configure} -DNOWHERE=OFF)
+               ${configure} -DWRONG=NOWHERE)
+  failing_step("weft_add_gemms: weft::weft is an imported target, which is compiled already; name the target of this \
+project whose files call Run" ${configure} -DWRONG=IMPORTED)
+  failing_step("weft_add_operators: custom is made by add_custom_target and holds no code; name a program or a library"
+               ${configure} -DWRONG=CUSTOM)
+  failing_step("and the project has Abseil lts_20990101 20990101 in ${work}/abseil; compile Weft with that one"
+               ${configure} -DWRONG=ABSEIL)
+  step(${configure} -DWRONG=)
   if(CUDA)  # for what Weft was compiled for, as nobody has chosen
     read_commands()
     expect_architectures()
@@ -150,18 +186,30 @@ elseif(CASE STREQUAL "subdirectory")
   step(${configure})
   read_commands()
   expect_architectures()  # nobody has chosen
+  step(${configure} -DCMAKE_CUDA_ARCHITECTURES=OFF -DCMAKE_CUDA_FLAGS=-arch=sm_90)  # the flags have chosen
+  read_commands()
+  kernel_of(my_program)
+  expect("${kernel}" "WEFT_NO_SM90A" my_program)
+  refuse("${kernel}" "--generate-code" my_program)
   file(REMOVE_RECURSE ${build})
   step(${configure} -DCMAKE_CUDA_ARCHITECTURES=80-real)  # one, chosen, is quicker
   read_commands()
   refuse("${commands}" "compute_75" build.ninja)
   refuse("${commands}" "-Xptxas=-Werror" build.ninja)
+  refuse("${commands}" "-std=c++17" build.ninja)
+  foreach(target my_program my_objects)  # the flags of their kernels, wherever they were named
+    kernel_of(${target})
+    foreach(flag WEFT_NO_SM90A -diag-error=20011 -fvisibility=hidden -std=c++20 "${work}/ops")
+      expect("${kernel}" "${flag}" "${target} in build.ninja")
+    endforeach()
+  endforeach()
 elseif(CASE STREQUAL "pkg_config")
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
   step(${PKG_CONFIG} --modversion weft)
   expect("${output}" ${VERSION} "pkg-config --modversion")
   step(${PKG_CONFIG} --cflags --libs weft)
   separate_arguments(flags UNIX_COMMAND "${output}")
-  step(${CXX} ${work}/main.cpp -o ${work}/my_program ${flags})
+  step(${CXX} -fno-exceptions ${work}/main.cpp -o ${work}/my_program ${flags})
   run_program(${work}/my_program)
   return()
 else()
@@ -178,13 +226,24 @@ if(CASE MATCHES "subdirectory")  # what is Weft's own business stays its own
 endif()
 step(${CMAKE_COMMAND} --build ${build} --target my_program)
 run_program(${build}/my_program)
+if(CASE STREQUAL "subdirectory_cpu")  # installed with another folder of headers
+  step(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+  file(READ ${prefix}/${LIBDIR}/pkgconfig/weft.pc text)
+  expect("${text}" "includedir=\${prefix}/include/mine" weft.pc)
+  file(WRITE ${work}/user/CMakeLists.txt "cmake_minimum_required(VERSION 3.10)\nproject(user LANGUAGES CXX)
+find_package(weft REQUIRED)\nadd_library(user OBJECT user.cpp)\ntarget_link_libraries(user weft::headers)\n")
+  file(WRITE ${work}/user/user.cpp "#include \"weft/version.hpp\"\n")
+  step(${CMAKE_COMMAND} -S ${work}/user -B ${work}/user/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
+       -DCMAKE_PREFIX_PATH=${prefix})
+  step(${CMAKE_COMMAND} --build ${work}/user/build)
+endif()
 if(CASE STREQUAL "installed")
   step(${CMAKE_COMMAND} --build ${build} --target through_library)
   # Nothing of Weft is exported: another library may hold the same, compiled with other flags.
-  step(nm -DC --defined-only ${build}/libshared.so)
+  step(nm -D --defined-only ${build}/libshared.so)
   expect("${output}" " T main" libshared.so)
-  if(output MATCHES "[0-9a-f]+ [A-Za-z] ([^\n]* )?weft::[^\n]*")
-    message(FATAL_ERROR "libshared.so exports ${CMAKE_MATCH_0}")
+  if(output MATCHES " (_Z(G[VR]|Z)?N?K?4weft[^\n]*)")
+    message(FATAL_ERROR "libshared.so exports ${CMAKE_MATCH_1}")
   endif()
   set(ENV{CUDA_VISIBLE_DEVICES} "")
   run_program(${build}/through_library)

@@ -1,4 +1,5 @@
-// The control: functors that read through pointers, which are null by default, are constexpr all through.
+// The control: functors that read through pointers, which are null by default, are constexpr all through; one whose
+// members are const is copied all the same.
 // EXPECT_SUCCESS
 #include "tests/compile_fail/policy_base.hpp"
 
@@ -26,9 +27,14 @@ class Hidden {
  private:
   const float* scale_ = nullptr;
 };
+struct Constant {
+  const float zero = 0.0f;
+  constexpr float operator()(float x) const { return x > zero ? x : zero; }
+};
 struct Mine : Base {
-  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, RowScale, Table, Hidden,
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, RowScale, Table, Hidden, Constant,
                                           weft::epilogues::ClampTo<std::int8_t>>;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});
+auto run = op->RunOnCpu({});

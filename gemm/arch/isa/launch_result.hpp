@@ -23,7 +23,7 @@ struct LaunchResult {
 // Whether a [[gnu::weak]] function is part of this program. GCC folds `&function == nullptr` to
 // false before it looks at the attribute, so the address takes a detour.
 template <class Function>
-bool IsLinked(Function* function) {
+inline bool IsLinked(Function* function) {
   Function* volatile address = function;
   return address != nullptr;
 }

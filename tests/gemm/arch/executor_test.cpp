@@ -5,6 +5,7 @@
 #endif
 
 #include <cfenv>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -345,8 +346,8 @@ TEST(GlobalTraffic, IsCounted) {
 class Environment : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name :
-         {"WEFT_CPU_COPIES", "WEFT_CPU_SCHEDULE", "WEFT_CPU_SEED", "WEFT_CPU_WORKERS"}) {
+    for (const char* name : {"WEFT_CPU_COPIES", "WEFT_CPU_SCHEDULE", "WEFT_CPU_SEED",
+                             "WEFT_CPU_WORKERS", "WEFT_CPU_STACK"}) {
       unsetenv(name);
     }
   }
@@ -357,11 +358,13 @@ TEST_F(Environment, OverridesTheDefaults) {
   setenv("WEFT_CPU_SCHEDULE", "priority", 1);
   setenv("WEFT_CPU_SEED", "12345678901234", 1);
   setenv("WEFT_CPU_WORKERS", "3", 1);
+  setenv("WEFT_CPU_STACK", "1048576", 1);
   const CpuOptions options = CpuOptions::FromEnvironment();
   EXPECT_EQ(options.copies, Copies::kEager);
   EXPECT_EQ(options.schedule, Schedule::kPriority);
   EXPECT_EQ(options.seed, 12345678901234u);
   EXPECT_EQ(options.workers, 3);
+  EXPECT_EQ(options.stack_bytes, 1048576);
   EXPECT_EQ(options.invalid, "");
 }
 
@@ -417,11 +420,67 @@ TEST(Executor, IgnoresTheCallersRoundingAndFlushing) {
   }
 }
 
+// A lane's frame of 1 MB, of which the lowest bytes are written first: behind the guard's first page.
+struct LargeFrameKernel {
+  static constexpr int kThreads = 64;
+  static constexpr arch::Requires kRequires{.min = 75};
+  struct Params {
+    int* out;
+  };
+  struct SharedStorage {};
+  void operator()(const Params& p, SharedStorage&, Thread t) const {
+    volatile int large[250000];
+    large[0] = t.tid();
+    large[249999] = 1;
+    t.SyncThreads();
+    p.out[t.tid()] = large[0] + large[249999];
+  }
+};
+
+TEST(Executor, SaysThatAStackIsFull) {
+  std::vector<int> out(64);
+  const LargeFrameKernel::Params params{out.data()};
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which report it themselves
+  for (const int workers : {1, 2}) {
+    EXPECT_DEATH(
+        (void)LaunchOnCpu<LargeFrameKernel>({4}, params, {.workers = workers}),
+        "Weft: CPU executor: a lane's stack of 262144 bytes is full.*WEFT_CPU_STACK=1048576");
+  }
+  // The handler that was there before is called, and is there afterwards.
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, [](int) { std::_Exit(7); });
+        (void)LaunchOnCpu<LargeFrameKernel>({1}, params);
+      },
+      ::testing::ExitedWithCode(7), "is full");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, [](int) { std::_Exit(7); });
+        (void)LaunchOnCpu<LargeFrameKernel>({1}, params, {.stack_bytes = 4 << 20});
+        std::raise(SIGSEGV);
+      },
+      ::testing::ExitedWithCode(7), "^$");
+#endif
+  for (const CpuOptions& options : AllSchedules()) {  // among launches with smaller stacks
+    CpuOptions larger = options;
+    larger.stack_bytes = (4 << 20) + 1;
+    const CpuReport report = LaunchOnCpu<LargeFrameKernel>({2}, params, larger);
+    ASSERT_EQ(report.error, "");
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], i + 1);
+    std::vector<uint32_t> partial(2 * 36);
+    EXPECT_EQ(LaunchOnCpu<PartialWarpKernel>({1}, {partial.data()}, options).error, "");
+  }
+}
+
 TEST(Executor, RefusesOptionsThatNameNothing) {
   EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.schedule = static_cast<Schedule>(4)}).error,
             "CPU executor: options.schedule is 4, which names no schedule");
   EXPECT_EQ(LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.copies = static_cast<Copies>(-1)}).error,
             "CPU executor: options.copies is -1, neither eager nor deferred");
+  EXPECT_EQ(
+      LaunchOnCpu<FreshKernel>({1}, {nullptr}, {.stack_bytes = 4096}).error,
+      "CPU executor: options.stack_bytes (WEFT_CPU_STACK) is 4096; a lane's stack has 65536 to "
+      "1073741824 bytes");
 }
 
 TEST(Executor, RefusesClustersThatDoNotFit) {

@@ -28,12 +28,15 @@ struct CpuOptions {
   uint64_t seed = 1;   // of kPriority, kRandom and the garbage in fresh shared memory
   int workers = 0;     // OS threads that run blocks side by side; 0: one per processor, at most 32
   bool poison = true;  // fill fresh shared memory and targets of copies in flight with garbage
+  // The stack of a lane in bytes, 64 KiB to 1 GiB: of the kernel and the functors that it calls. What needs more ends the
+  // program with a sentence and SIGSEGV.
+  int64_t stack_bytes = 256 * 1024;
 
   // A sentence if the environment held something that cannot be understood; a launch with it fails.
   std::string invalid = {};
 
   // The defaults, overridden by WEFT_CPU_COPIES (eager, deferred), WEFT_CPU_SCHEDULE (forward,
-  // reverse, priority, random), WEFT_CPU_SEED and WEFT_CPU_WORKERS.
+  // reverse, priority, random), WEFT_CPU_SEED, WEFT_CPU_WORKERS and WEFT_CPU_STACK (bytes).
   static CpuOptions FromEnvironment();
 };
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "weft/gemm/arch/cpu/workers/cpu_stack_watch.hpp"
 #include "weft/gemm/arch/cpu/workers/cpu_worker.hpp"
 
 namespace weft::arch {
@@ -73,6 +74,12 @@ std::string LaunchFault(const cpu::GridLaunch& launch, const CpuOptions& options
   if (copies < 0 || copies > static_cast<int>(Copies::kDeferred)) {
     return "CPU executor: options.copies is " + std::to_string(copies) +
            ", neither eager nor deferred";
+  }
+  constexpr int64_t kLeastStack = int64_t{64} << 10, kMostStack = int64_t{1} << 30;
+  if (options.stack_bytes < kLeastStack || options.stack_bytes > kMostStack) {
+    return "CPU executor: options.stack_bytes (WEFT_CPU_STACK) is " +
+           std::to_string(options.stack_bytes) + "; a lane's stack has " +
+           std::to_string(kLeastStack) + " to " + std::to_string(kMostStack) + " bytes";
   }
   const auto extents = [](Dim3 d) {
     return std::to_string(d.x) + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
@@ -144,6 +151,7 @@ CpuOptions CpuOptions::FromEnvironment() {
                        &options.schedule, &options.invalid);
   ReadNumber("WEFT_CPU_SEED", &options.seed, &options.invalid);
   ReadNumber("WEFT_CPU_WORKERS", &options.workers, &options.invalid);
+  ReadNumber("WEFT_CPU_STACK", &options.stack_bytes, &options.invalid);
   return options;
 }
 
@@ -178,6 +186,7 @@ CpuReport cpu::RunGrid(const GridLaunch& launch, const CpuOptions& options) {
   report.error = LaunchFault(launch, options);
   if (!report.ok()) return report;
   const DefaultFloatingPoint floating_point;
+  const StackWatch stack_watch;
 
   const Dim3 cluster = launch.attributes.cluster;
   const int64_t cluster_blocks = int64_t{cluster.x} * cluster.y * cluster.z;
@@ -191,16 +200,19 @@ CpuReport cpu::RunGrid(const GridLaunch& launch, const CpuOptions& options) {
   // always among the ones that have run.
   const auto work = [&] {
     std::unique_ptr<Worker> worker = Worker::Take();
-    while (!stop.load(std::memory_order_relaxed)) {
-      const int64_t index = next.fetch_add(1, std::memory_order_relaxed);
-      if (index >= clusters) break;
-      std::string error = worker->RunCluster(launch, options, index);
-      if (error.empty()) continue;
-      stop.store(true, std::memory_order_relaxed);
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (index < failed_cluster) {
-        failed_cluster = index;
-        report.error = std::move(error);
+    {
+      const WatchedThread watched(*worker);
+      while (!stop.load(std::memory_order_relaxed)) {
+        const int64_t index = next.fetch_add(1, std::memory_order_relaxed);
+        if (index >= clusters) break;
+        std::string error = worker->RunCluster(launch, options, index);
+        if (error.empty()) continue;
+        stop.store(true, std::memory_order_relaxed);
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (index < failed_cluster) {
+          failed_cluster = index;
+          report.error = std::move(error);
+        }
       }
     }
     CpuStats stats;

@@ -13,10 +13,9 @@ namespace weft::arch::cpu {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kStackBytes = 64 * kPage;
-// A guard page below each stack. Its odd page also spreads the stacks' tops over the L2 cache.
-constexpr size_t kStackStride = kStackBytes + kPage;
-constexpr size_t kWarpStacks = kStackStride * kWarpLanes;
+// A guard below each stack, as large as a frame that shall not step over it: addresses alone, no memory. Its odd page
+// also spreads the stacks' tops over the L2 cache.
+constexpr size_t kGuard = 257 * kPage;
 
 // Space on both sides of the shared memory: untouchable under ASan, else watched for changes.
 constexpr size_t kFence = 1024;
@@ -37,34 +36,45 @@ void* NewTsanFiber(int warp, int lane) {
 
 }  // namespace
 
-Slot::~Slot() {
+size_t Slot::WarpStacks() const {
+  return (stack_bytes_ + kGuard) * kWarpLanes;
+}
+
+void Slot::FreeWarps() {
   for (size_t w = 0; w < lanes_.size(); ++w) {
     for (int l = 0; UnderTsan() && l < kWarpLanes; ++l) {
       __tsan_destroy_fiber(lanes_[w][l].context.tsan_fiber);
     }
-    munmap(stacks_[w], kWarpStacks);
+    munmap(stacks_[w], WarpStacks());
   }
+  lanes_.clear();
+  warp_lanes_.clear();
+  stacks_.clear();
+}
+
+Slot::~Slot() {
+  FreeWarps();
   std::free(arena_);
   std::free(async_image_);
 }
 
 bool Slot::AddWarp() {
-  void* memory = mmap(nullptr, kWarpStacks, PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, WarpStacks(), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   auto* stacks = static_cast<char*>(memory);
   auto lanes = std::make_unique<Lane[]>(kWarpLanes);
   const int warp = static_cast<int>(lanes_.size());
   for (int l = 0; l < kWarpLanes; ++l) {
-    char* guard = stacks + l * kStackStride;
+    char* guard = stacks + l * (stack_bytes_ + kGuard);
     // May fail when the process has too many mappings: then the stack has no guard, but works.
-    (void)mprotect(guard, kPage, PROT_NONE);
+    (void)mprotect(guard, kGuard, PROT_NONE);
     Lane& lane = lanes[l];
     lane.tid = warp * kWarpLanes + l;
     lane.lane = l;
     lane.warp = warp;
-    lane.context.stack_low = guard + kPage;
-    lane.context.stack_bytes = kStackBytes;
+    lane.context.stack_low = guard + kGuard;
+    lane.context.stack_bytes = stack_bytes_;
     if (UnderTsan()) lane.context.tsan_fiber = NewTsanFiber(warp, l);
   }
   warp_lanes_.push_back(lanes.get());
@@ -73,7 +83,20 @@ bool Slot::AddWarp() {
   return true;
 }
 
-bool Slot::Reserve(const GridLaunch& launch) {
+bool Slot::IsBehindStack(const void* address) const {
+  for (const char* stacks : stacks_) {
+    const auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(stacks);
+    if (at < WarpStacks()) return at % (stack_bytes_ + kGuard) < kGuard;
+  }
+  return false;
+}
+
+bool Slot::Reserve(const GridLaunch& launch, size_t stack_bytes) {
+  stack_bytes = RoundUp(stack_bytes, 2 * kPage);  // even, as the guard is odd
+  if (stack_bytes_ != stack_bytes) {
+    FreeWarps();
+    stack_bytes_ = stack_bytes;
+  }
   const size_t shared_bytes = launch.shared_bytes;
   if (warps_ == nullptr) warps_ = std::make_unique<Warp[]>(kMaxWarps);
   while (static_cast<int>(lanes_.size()) * kWarpLanes < launch.threads) {
@@ -129,7 +152,7 @@ bool Slot::SharedFenceIntact() const {
 
 bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 at,
                       Cluster* cluster) {
-  if (!Reserve(launch)) return false;
+  if (!Reserve(launch, static_cast<size_t>(options.stack_bytes))) return false;
   const int64_t index = at.x + int64_t{launch.grid.x} * (at.y + int64_t{launch.grid.y} * at.z);
   block_.index = at;
   block_.cluster = cluster;
@@ -233,7 +256,7 @@ std::string Slot::EndBlock() {
 
 void Slot::Abandon() {
   for (int w = 0; w < block_.warp_count; ++w) {
-    AsanUnpoison(stacks_[w], kWarpStacks);  // frames that nobody will leave
+    AsanUnpoison(stacks_[w], WarpStacks());  // frames that nobody will leave
     for (int l = 0; UnderTsan() && l < kWarpLanes; ++l) {
       Lane& lane = lanes_[w][l];
       if (lane.waiting_in == Operation::kNotStarted) continue;

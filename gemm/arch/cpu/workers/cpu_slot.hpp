@@ -27,12 +27,18 @@ class Slot {
   // The lanes of a cluster that failed, so that the next block can use their stacks.
   void Abandon();
 
+  // Whether the address is in a guard: no signal handler may do more than compare.
+  bool IsBehindStack(const void* address) const;
+  size_t stack_bytes() const { return stack_bytes_; }
+
   Block& block() { return block_; }
   // The counts since the last call.
   CpuStats TakeStats() { return std::exchange(block_.stats, CpuStats{}); }
 
  private:
-  bool Reserve(const GridLaunch& launch);
+  bool Reserve(const GridLaunch& launch, size_t stack_bytes);
+  size_t WarpStacks() const;
+  void FreeWarps();
   bool AddWarp();
   void FillShared(uint64_t seed, bool poison);
   bool SharedFenceIntact() const;
@@ -41,6 +47,7 @@ class Slot {
   std::vector<std::unique_ptr<Lane[]>> lanes_;
   std::vector<Lane*> warp_lanes_;  // the same, for Lane::warps
   std::vector<char*> stacks_;      // the memory behind each chunk's stacks
+  size_t stack_bytes_ = 0;         // of one stack
   std::unique_ptr<Warp[]> warps_;
   std::vector<AccessLog> logs_;
   bool logs_accesses_ = false;

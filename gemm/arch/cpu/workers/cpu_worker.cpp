@@ -31,6 +31,13 @@ void Worker::Give(std::unique_ptr<Worker> worker) {
   pool->push_back(std::move(worker));
 }
 
+std::size_t Worker::FullStack(const void* address) const {
+  for (const auto& slot : slots_) {
+    if (slot->IsBehindStack(address)) return slot->stack_bytes();
+  }
+  return 0;
+}
+
 void Worker::TakeStats(CpuStats* stats) {
   for (const auto& slot : slots_) Add(slot->TakeStats(), stats);
 }
