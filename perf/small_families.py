@@ -26,6 +26,14 @@ SIZES = range(6, 9)
 Row = collections.namedtuple("Row", "times best chosen")  # times: tile -> (predicted, measured)
 
 
+def commits():
+    """Of the times."""
+    chosen = {source["commit"][:10] for path in (ROOT / "perf/results/tiles").glob("*.json")
+              for source in json.loads(path.read_text())["sources"] if path.stem != "products"}
+    page = json.loads((ROOT / "perf/results/h200/anchors-n1.json").read_text())["environment"]["commit"]
+    return {"selection_commits": sorted(chosen), "page_commit": page}
+
+
 def list_of(path):
     name = pathlib.Path(path).stem.removesuffix("-nc4")
     return name.split("-n")[0].replace("-nc4", "")
@@ -84,7 +92,7 @@ def search(groups, fixed, size):
         tiles.append(min((n for n in names if n not in tiles), key=lambda n: cost([*tiles, n])))
     while True:
         moves = [(cost([*tiles[:i], n, *tiles[i + 1:]]), i, n) for i in range(len(fixed), size) for n in names if n not in tiles]
-        least, i, n = min(moves)
+        least, i, n = min(moves, default=(math.inf, 0, ""))
         if least >= cost(tiles) - 1e-6:
             return sorted(tiles), round(cost(tiles), 4)
         tiles[i] = n
@@ -103,7 +111,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, default=OUTPUT)
     args = parser.parse_args()
     groups, small = read(args.predictions)
-    result = {"environment": {"program": "small_families.py", "device": "NVIDIA H200",
+    result = {"environment": {"program": "small_families.py", "device": "NVIDIA H200", **commits(),
                               "tiles": {layout: sorted(small[layout]) for layout in LAYOUTS}}, "rows": [], "searched": []}
     for (layout, kind), lists in sorted(groups.items()):
         for name, rows in sorted(lists.items()):

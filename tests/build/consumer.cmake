@@ -110,6 +110,14 @@ add_executable(through_library empty.cpp)
 target_link_libraries(through_library PRIVATE shared)
 ")
   file(WRITE ${work}/empty.cpp "")
+  # What a family costs is said; it is not compiled here.
+  string(APPEND lists "add_library(family STATIC EXCLUDE_FROM_ALL empty.cpp)
+target_link_libraries(family PUBLIC weft::weft)
+weft_add_family(family weft/conv/ready_made.hpp 58 weft::conv::S8ConvNhwcFamily<>)
+if(TARGET family_operators)
+  set_target_properties(family_operators PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+")
   string(APPEND lists "if(NOWHERE)\n  weft_add_operators(my_program nowhere.hpp MyConv)\nendif()\n")
   file(WRITE ${work}/c/CMakeLists.txt
        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(weft REQUIRED)\n")
@@ -129,6 +137,8 @@ if(CASE STREQUAL "installed")
     read_commands()
     expect_architectures()
     expect("${commands}" "arch=compute_86," build.ninja)
+    expect("${output}" "weft_add_family: family gets 58 policies of weft::conv::S8ConvNhwcFamily<>, about 3 minutes of nvcc's CPU \
+time for each GPU architecture; S8ConvNhwcSmallFamily has at most 8 policies" configure)
   else()
     expect("${output}" "weft_add_operators: the operators of my_program run on the CPU only; Weft is without CUDA"
            configure)

@@ -162,10 +162,10 @@ over a layout, and all that is made of them (uint8, deconvolutions, `CondConv`).
 
 ## Families
 
-`weft_add_family()` must be told how many policies a family has. Of the `SmallFamily`s, with which to start, all that is made
-(`EachWith<Transposed, F>` for deconvolutions, `EachWith<Conditional, F>` for `CondConv`) has as many. With another destination or epilogue than these families
-have, tiles of wgmma_sm90 may be missing: they write at most 2 bytes an output, 16 bytes of a pixel at once. `ToHalf` stands for
-any epilogue, and `RowMajor, RowMajor` for every order of A and B but row-major by column-major.
+`weft_add_family()` must be told how many policies a family has. The small families come first, and one made of another by
+`EachWith<Transposed, F>` (deconvolutions) or `EachWith<Conditional, F>` (`CondConv`) has as many. With another destination or
+epilogue than these families have, tiles of wgmma_sm90 may be missing: they write at most 2 bytes an output, 16 bytes of a pixel
+at once. `ToHalf` stands for any epilogue, and `RowMajor, RowMajor` for every order of A and B but row-major by column-major.
 
 | family | policies |
 | --- | ---: |
