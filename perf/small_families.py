@@ -9,8 +9,8 @@ Each row of times (a layer, a batch, an epilogue) is one choice. `dispatch` is t
 family's tiles over that of its choice among the whole family's, which is what a user loses; `best` is the quickest of the small
 family over the quickest of the whole. Geometric means, and the worst row. Held-out layers are those that the model was not
 fitted to (model_check). The search begins with the tiles that any GPU needs, adds the best one until there are enough, and
-then exchanges single tiles while that helps; it sees perf/results/tiles alone, so that the page's own run, perf/results/h200,
-confirms it by other samples. `older` are the same ratios of the tiles that are not for Hopper, by their times on the H200.
+then exchanges single tiles while that helps; it also begins with the family as it is. It sees perf/results/tiles alone, so that the
+page's own run, perf/results/h200, confirms it by other samples. `older` are the same ratios of the tiles that are not for Hopper, by their times on the H200.
 """
 import argparse
 import collections
@@ -75,7 +75,7 @@ def costs(rows, tiles):
             "dispatch_worst": round(math.exp(max(dispatch)), 3), "best": mean(best), "dispatch_over_best": mean(over_best)}
 
 
-def search(groups, fixed, size):
+def search(groups, fixed, size, there):
     """The tiles of a family of that size, and what the search minimises: the worst list's mean, and a share of the others'."""
     rows = {name: groups[name] for name in LISTS if name in groups}
     names = sorted({tile for of in rows.values() for row in of for tile in row.times})
@@ -84,18 +84,24 @@ def search(groups, fixed, size):
         found = [costs(of, tiles) for of in rows.values()]
         if None in found:
             return math.inf
-        means = [math.log(c["dispatch"]) + 0.3 * math.log(c["best"]) + c["unmeasured"] / c["rows"] for c in found]
+        means = [math.log(c["dispatch"]) + c["unmeasured"] / c["rows"] for c in found]
         return max(means) + 0.3 * sum(means) / len(means)
+
+    def exchanged(tiles):
+        while True:
+            moves = [(cost([*tiles[:i], n, *tiles[i + 1:]]), i, n)
+                     for i in range(len(fixed), size) for n in names if n not in tiles]
+            least, i, n = min(moves, default=(math.inf, 0, ""))
+            if least >= cost(tiles) - 1e-6:
+                return cost(tiles), tiles
+            tiles[i] = n
 
     tiles = list(fixed)
     while len(tiles) < size:
         tiles.append(min((n for n in names if n not in tiles), key=lambda n: cost([*tiles, n])))
-    while True:
-        moves = [(cost([*tiles[:i], n, *tiles[i + 1:]]), i, n) for i in range(len(fixed), size) for n in names if n not in tiles]
-        least, i, n = min(moves, default=(math.inf, 0, ""))
-        if least >= cost(tiles) - 1e-6:
-            return sorted(tiles), round(cost(tiles), 4)
-        tiles[i] = n
+    starts = [tiles] + ([[*fixed, *sorted(there - set(fixed))]] if len(there) == size else [])
+    least, tiles = min(exchanged(start) for start in starts)
+    return sorted(tiles), round(least, 4)
 
 
 def text(result):
@@ -122,7 +128,7 @@ def main():
         fixed = sorted(t for t in small[layout] if layout != "nc4" and not t.startswith("wgmma"))
         for size in SIZES:
             if size - (layout == "nhwc") > len(fixed):  # over NHWC, of loads of 4 bytes, is not in these times
-                tiles, cost = search(groups[layout, "selection"], fixed, size - (layout == "nhwc"))
+                tiles, cost = search(groups[layout, "selection"], fixed, size - (layout == "nhwc"), small[layout])
                 result["searched"].append({"layout": layout, "policies": size, "cost": cost, "fixed": fixed, "tiles": tiles} | {
                     name: costs(groups[layout, "selection"][name], tiles) for name in LISTS})
     if not args.search and args.json.exists():

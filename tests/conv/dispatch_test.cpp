@@ -358,9 +358,9 @@ void ExpectSameAccepted() {
   std::vector<Problem> problems = {SquareProblem(1, 32, 1 << 15, 32, 1, 0, 1),
                                    SquareProblem(1, 32, 8, 32, 3, 1 << 21, 1),
                                    SquareProblem(1 << 20, 32, 7, 32, 1, 0, 1)};
-  for (const int c : {1, 3, 4, 8, 12, 16, 20, 24, 32, 40, 64, 1024}) {
-    for (const int k : {1, 2, 4, 7, 8, 12, 16, 24, 30, 32, 48, 64, 100, 1000}) {
-      for (const int r : {1, 2, 3, 7}) {
+  for (const int c : {1, 3, 4, 8, 16, 20, 24, 32, 64}) {
+    for (const int k : {1, 4, 7, 8, 16, 30, 32, 100}) {
+      for (const int r : {1, 3}) {
         Problem p = SquareProblem(1 + (c + k) % 5, c, 14, k, r, r / 2, 1 + k % 3);
         p.dilation_h = 1 + c % 2;
         problems.push_back(p);
