@@ -9,8 +9,9 @@ Each row of times (a layer, a batch, an epilogue) is one choice. `dispatch` is t
 family's tiles over that of its choice among the whole family's, which is what a user loses; `best` is the quickest of the small
 family over the quickest of the whole. Geometric means, and the worst row. Held-out layers are those that the model was not
 fitted to (model_check). The search begins with the tiles that any GPU needs, adds the best one until there are enough, and
-then exchanges single tiles while that helps; it also begins with the family as it is. It sees perf/results/tiles alone, so that the
-page's own run, perf/results/h200, confirms it by other samples. `older` are the same ratios of the tiles that are not for Hopper, by their times on the H200.
+then exchanges single tiles while that helps; it also begins with the family as it is. It sees perf/results/tiles alone, so that
+the page's own run, perf/results/h200, confirms it by other samples. `older` are the same ratios of the tiles that are not for
+Hopper, by their times on the H200.
 """
 import argparse
 import collections
