@@ -11,10 +11,16 @@ endforeach()
 install(FILES cmake/include/weft/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 install(FILES gemm/arch/cpu_lanes.gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 
-set(installed weft_headers weft_arch weft weft_ready_made)
-set_target_properties(weft_ready_made PROPERTIES EXPORT_NAME ready_made)
+set(installed weft_headers weft_arch weft)
 if(TARGET weft_operators)
-  list(APPEND installed weft_operators weft_ready_made_operators)
+  list(APPEND installed weft_operators)
+endif()
+if(WEFT_READY_MADE)
+  set_target_properties(weft_ready_made PROPERTIES EXPORT_NAME ready_made)
+  list(APPEND installed weft_ready_made)
+  if(TARGET weft_ready_made_operators)
+    list(APPEND installed weft_ready_made_operators)
+  endif()
 endif()
 install(TARGETS ${installed} EXPORT weft ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT weft NAMESPACE weft:: FILE weftTargets.cmake DESTINATION ${package_dir})
@@ -28,12 +34,15 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake
         DESTINATION ${package_dir})
 
 # The same flags and libraries for other build systems. Operators are one word, so that pkg-config does not
-# take it apart: they are linked whole. The ready-made ones are among them, as g++ alone compiles no others.
+# take it apart: they are linked whole. Those of weft::ready_made are among them where it is installed.
 set(pc_cflags)
 set(pc_libs)
 if(TARGET weft_operators)
-  string(CONCAT pc_libs "-Wl,--whole-archive,\${libdir}/libweft_ready_made_operators.a,"
-                        "\${libdir}/libweft_operators.a,--no-whole-archive ")
+  set(pc_libs "-Wl,--whole-archive,")
+  if(WEFT_READY_MADE)
+    string(APPEND pc_libs "\${libdir}/libweft_ready_made_operators.a,")
+  endif()
+  string(APPEND pc_libs "\${libdir}/libweft_operators.a,--no-whole-archive ")
 endif()
 string(APPEND pc_libs "-L\${libdir} -lweft -lweft_arch")
 if(WEFT_HAVE_CUDA)

@@ -5,9 +5,10 @@
 #
 # Compiles each policy's kernels for CUDA into <target>. <header> defines the policies; it is looked for in
 # the current source folder and where <target> finds its includes. One .cu per policy, so that they compile
-# in parallel and a change recompiles only what it must; or for as many as <target>'s property WEFT_OPERATORS_PER_FILE
-# says, which takes less time in all, since most of it is that of the same headers. The objects are linked whole, never picked from an
-# archive: the host finds a policy's launcher through a weak symbol.
+# in parallel and a change recompiles only what it must, and one per four policies of a family; or one for as many as
+# <target>'s property WEFT_OPERATORS_PER_FILE says. More in a file take less time in all, since most of it is that of the same
+# headers. The objects are linked whole, never picked from an archive: the host finds a policy's launcher through a weak
+# symbol.
 #
 # The project must have enabled the CUDA language. Where Weft was built without CUDA, or with WEFT_CUDA set
 # to OFF, there is nothing to compile, and a line says so: the policies run on the CPU as they are.
@@ -22,6 +23,7 @@ endfunction()
 
 function(weft_add_family target header size)
   weft_policies_of(policies ${size} ${ARGN})
+  weft_family_cost(weft_per_file weft_add_family ${target} ${size} ${ARGN})
   weft_add_instances(weft_add_family ${target} ${header} conv WEFT_INSTANTIATE_OPERATOR ${policies})
 endfunction()
 
@@ -31,6 +33,7 @@ endfunction()
 
 function(weft_add_gemm_family target header size)
   weft_policies_of(policies ${size} ${ARGN})
+  weft_family_cost(weft_per_file weft_add_gemm_family ${target} ${size} ${ARGN})
   weft_add_instances(weft_add_gemm_family ${target} ${header} gemm WEFT_INSTANTIATE_OPERATOR ${policies})
 endfunction()
 
@@ -45,6 +48,41 @@ function(weft_policies_of out size)
     endforeach()
   endforeach()
   set(${out} ${policies} PARENT_SCOPE)
+endfunction()
+
+# How many policies of a family a file has, as its headers take nvcc three times as long as one policy does. Says what families
+# cost to compile, and what the small one is called where there is one. The seconds are of nvcc 13.0 for one architecture on two
+# busy cores, about twice those of an idle machine.
+function(weft_family_cost per_file_out caller target size)
+  set(per_file 4)
+  set(${per_file_out} ${per_file} PARENT_SCOPE)
+  get_target_property(why weft::arch WEFT_WHY_NO_CUDA)
+  if(why OR (DEFINED WEFT_CUDA AND NOT WEFT_CUDA) OR NOT TARGET ${target})
+    return()  # nothing is compiled, and weft_add_instances says why
+  endif()
+  set(seconds_of_file 6)
+  set(seconds_of_policy 2)
+  get_target_property(chosen ${target} WEFT_OPERATORS_PER_FILE)
+  if(chosen)
+    set(per_file ${chosen})
+  endif()
+  list(LENGTH ARGN count)
+  math(EXPR policies "${count} * ${size}")
+  math(EXPR seconds "(${policies} + ${per_file} - 1) / ${per_file} * ${seconds_of_file} + ${policies} * ${seconds_of_policy}")
+  math(EXPR minutes "(${seconds} + 30) / 60")
+  set(cost "${minutes} minutes")
+  if(seconds LESS 120)
+    set(cost "${seconds} seconds")
+  endif()
+  set(small)
+  foreach(family IN LISTS ARGN)
+    if(family MATCHES "([SU]8Conv(4|32|Nhwc))Family")
+      string(APPEND small "; ${CMAKE_MATCH_1}SmallFamily has at most 8 policies and is a few percent slower")
+    endif()
+  endforeach()
+  list(JOIN ARGN ", " families)
+  message(STATUS "${caller}: ${target} gets ${policies} policies of ${families}, about ${cost} of nvcc's CPU time for each GPU "
+    "architecture${small}")
 endfunction()
 
 # The target that <target> stands for, if files can be added to it; else says why not.
@@ -95,7 +133,9 @@ function(weft_add_instances caller target header folder macro)
   set(sources)
   set(policies ${ARGN})
   get_target_property(per_file ${target} WEFT_OPERATORS_PER_FILE)
-  if(NOT per_file)
+  if(NOT per_file AND DEFINED weft_per_file)  # of a family
+    set(per_file ${weft_per_file})
+  elseif(NOT per_file)
     set(per_file 1)
   endif()
   list(LENGTH policies count)

@@ -1,5 +1,5 @@
-# weft::ready_made: GPU code of ready-made operators with one tile each, for who links it. As part of a project it is
-# built only then.
+# weft::ready_made: GPU code of ready-made operators with one tile each, for who links it. It is built only then, and
+# installed only with WEFT_READY_MADE.
 weft_add_library(weft_ready_made)
 target_link_libraries(weft_ready_made INTERFACE weft)
 set_target_properties(weft_ready_made PROPERTIES WEFT_OPERATORS_PER_FILE 3)
@@ -23,7 +23,7 @@ weft_add_operators(weft_ready_made "weft/conv/ready_made.hpp"
   "weft::conv::S8Depthwise32<weft::epilogues::BiasHSwish<>>"
   "weft::conv::S8DepthwiseNhwc<>")
 
-if(TARGET weft_ready_made_operators AND NOT WEFT_INSTALL)
+if(TARGET weft_ready_made_operators AND NOT WEFT_READY_MADE)
   set_target_properties(weft_ready_made_operators PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 

@@ -4,11 +4,11 @@
 //
 // or, where the tile is to be chosen for the problem:
 //
-//     using Op = weft::conv::Dispatch<weft::conv::S8Conv4Family<weft::epilogues::BiasHSwish<>>>;
+//     using Op = weft::conv::Dispatch<weft::conv::S8Conv4SmallFamily<weft::epilogues::BiasHSwish<>>>;
 //
-// The library weft::weft holds GPU code for the combinations listed in conv/operators.cmake; any
-// other combination runs on the CPU as it is and on the GPU after weft_add_operators(), or
-// weft_add_family() for all tiles of a family.
+// They run on the CPU as they are and on the GPU after weft_add_operators(), or weft_add_family()
+// for all tiles of a family; the library weft::ready_made has GPU code of those that
+// conv/operators.cmake names.
 #pragma once
 
 #include <cstdint>
@@ -148,8 +148,8 @@ struct PoliciesOf<With, EpilogueT, Dst, TileList<FamilyTiles...>> {
   using type = Family<With<EpilogueT, Dst, FamilyTiles>...>;
 };
 template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
-          class Dst, unsigned kFamily>
-using OfAnyGpu = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily>>::type;
+          class Dst, unsigned kFamily, unsigned kSmall = tile_families::kNoFamily>
+using OfAnyGpu = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily, false, kSmall>>::type;
 
 // kFamily, where outputs have at most kMost bytes and a wgmma_sm90 kernel stores 16 bytes of a pixel
 // at once, as it was measured. Elsewhere no family: the model would be wrong about its tiles.
@@ -160,8 +160,8 @@ inline constexpr unsigned kWhereStored =
         : tile_families::kNoFamily;
 // The wgmma_sm90 tiles of a family.
 template <template <class EpilogueT, class Dst, class FamilyTileT> class With, class EpilogueT,
-          class Dst, unsigned kFamily>
-using OfHopper = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily, true>>::type;
+          class Dst, unsigned kFamily, unsigned kSmall = tile_families::kNoFamily>
+using OfHopper = typename PoliciesOf<With, EpilogueT, Dst, TilesOf<kFamily, true, kSmall>>::type;
 
 template <class EpilogueT, class Dst, class FamilyTileT>
 using Nc4Of = S8Conv4<EpilogueT, Dst, typename FamilyTileT::Tile>;
@@ -174,49 +174,69 @@ using NhwcOf = S8ConvNhwc<EpilogueT, Dst, typename FamilyTileT::Tile,
                           : kIsWgmma<typename FamilyTileT::Tile> ? 16
                                                                  : 8>;
 
-}  // namespace internal
-
-// What Dispatch chooses from: policies with the tiles that the table of tiles (gemm/tile/tiles.def)
-// gives a family, each of which was the best on some layer of perf/layers/ in one of the formats.
-// Tile64x64 and Mma128x64 come first, since the first policy of a family says what is wrong with a
-// problem that all refuse. GPUs other than Hopper, and problems that TMA cannot load, pass over the
-// wgmma_sm90 tiles, which write bytes and 16-bit floats to NHWC and to NCxHWx<32> and wider.
-template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
-using S8Conv4Family = gemm::JoinFamilies<
-    internal::OfAnyGpu<internal::Nc4Of, Epilogue, Dst, tile_families::kNc4>,
-    internal::OfHopper<internal::Nc4Of, Epilogue, Dst,
-                       internal::kWhereStored<Epilogue, Dst, tile_families::kFirstLayer, 1>>>;
-
-template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
-using S8Conv32Family = gemm::JoinFamilies<
-    internal::OfAnyGpu<internal::Nc32Of, Epilogue, Dst, tile_families::kNc32>,
-    internal::OfHopper<internal::Nc32Of, Epilogue, Dst,
-                       internal::kWhereStored<Epilogue, Dst, tile_families::kNc32, 2>>>;
-
-namespace internal {
-
 // Stores of 4 channels and of 1 are needed for NHWC alone: blocked layouts pad K.
 template <class Dst>
 inline constexpr unsigned kNarrowNhwc =
     Dst::kChannelRun == 0 ? tile_families::kNhwcAnyK : tile_families::kNhwcToBlocks;
-template <class Dst>
+template <class Epilogue, class Dst>
 inline constexpr unsigned kNhwcOfEight =
-    Dst::kChannelRun == 0 ? tile_families::kNhwcOfEight : tile_families::kNoFamily;
+    Dst::kChannelRun == 0 ? kWhereStored<Epilogue, Dst, tile_families::kNhwcOfEight, 1>
+                          : tile_families::kNoFamily;
+template <class Epilogue, class Dst>
+inline constexpr unsigned kNhwcToWide =
+    kNhwcOfEight<Epilogue, Dst> == tile_families::kNoFamily
+        ? kWhereStored<Epilogue, Dst, tile_families::kNhwcSmallToWide, 2>
+        : tile_families::kNoFamily;
+
+// The families of a source format: whole, or of the rows that are in kSmall too.
+template <class Epilogue, class Dst, unsigned kSmall = tile_families::kNoFamily>
+using Nc4Family = gemm::JoinFamilies<
+    OfAnyGpu<Nc4Of, Epilogue, Dst, tile_families::kNc4, kSmall>,
+    OfHopper<Nc4Of, Epilogue, Dst, kWhereStored<Epilogue, Dst, tile_families::kFirstLayer, 1>,
+             kSmall>>;
+template <class Epilogue, class Dst, unsigned kSmall = tile_families::kNoFamily>
+using Nc32Family = gemm::JoinFamilies<
+    OfAnyGpu<Nc32Of, Epilogue, Dst, tile_families::kNc32, kSmall>,
+    OfHopper<Nc32Of, Epilogue, Dst, kWhereStored<Epilogue, Dst, tile_families::kNc32, 2>, kSmall>>;
+template <class Epilogue, class Dst, unsigned kSmall = tile_families::kNoFamily>
+using NhwcFamily = gemm::JoinFamilies<
+    OfAnyGpu<NhwcOf, Epilogue, Dst, kNarrowNhwc<Dst>, kSmall>,
+    OfAnyGpu<NhwcOf, Epilogue, Dst, tile_families::kNhwc, kSmall>,
+    OfHopper<NhwcOf, Epilogue, Dst, kWhereStored<Epilogue, Dst, tile_families::kNhwc, 2>, kSmall>,
+    OfHopper<NhwcOf, Epilogue, Dst, kNhwcOfEight<Epilogue, Dst>, kSmall>>;
 
 }  // namespace internal
+
+// What Dispatch chooses from: policies with the tiles that the table of tiles (gemm/tile/tiles.def)
+// gives a family. Tile64x64 and Mma128x64 come first, since the first policy of a family says what
+// is wrong with a problem that all refuse. GPUs other than Hopper, and problems that TMA cannot
+// load, pass over the wgmma_sm90 tiles, which write bytes and 16-bit floats to NHWC and to
+// NCxHWx<32> and wider.
+//
+// The small families have at most 8 tiles, and accept the same problems on the same GPUs as the
+// whole ones below, which take several times as long to compile and are a few percent faster
+// (docs/tiles.md). Over NHWC, C is any multiple of 4 and K any number.
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8Conv4SmallFamily = internal::Nc4Family<Epilogue, Dst, tile_families::kNc4Small>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8Conv32SmallFamily = internal::Nc32Family<Epilogue, Dst, tile_families::kNc32Small>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
+using S8ConvNhwcSmallFamily = gemm::JoinFamilies<
+    internal::NhwcFamily<Epilogue, Dst, tile_families::kNhwcSmall>,
+    internal::OfHopper<internal::NhwcOf, Epilogue, Dst, internal::kNhwcToWide<Epilogue, Dst>>>;
+
+// The whole families: each tile was the best on some layer of perf/layers/ in one of the formats.
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<4>>
+using S8Conv4Family = internal::Nc4Family<Epilogue, Dst>;
+template <class Epilogue = epilogues::BiasRelu<>, class Dst = NCxHWx<32>>
+using S8Conv32Family = internal::Nc32Family<Epilogue, Dst>;
 
 // For any C that is a multiple of 4, and any K. Dispatch takes the widest loads and stores that C
 // and K allow, unless a narrower tile is quicker, and Describe says what padding would make
 // possible. The first policy has the narrowest loads and stores, so that its errors say what no
 // policy accepts.
 template <class Epilogue = epilogues::BiasRelu<>, class Dst = NHWC>
-using S8ConvNhwcFamily = gemm::JoinFamilies<
-    internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, internal::kNarrowNhwc<Dst>>,
-    internal::OfAnyGpu<internal::NhwcOf, Epilogue, Dst, tile_families::kNhwc>,
-    internal::OfHopper<internal::NhwcOf, Epilogue, Dst,
-                       internal::kWhereStored<Epilogue, Dst, tile_families::kNhwc, 2>>,
-    internal::OfHopper<internal::NhwcOf, Epilogue, Dst,
-                       internal::kWhereStored<Epilogue, Dst, internal::kNhwcOfEight<Dst>, 1>>>;
+using S8ConvNhwcFamily = internal::NhwcFamily<Epilogue, Dst>;
 
 // Policy PolicyT with a source of uint8; its filter stays int8.
 template <class PolicyT>
@@ -239,6 +259,12 @@ using U8Conv32 = UnsignedSource<S8Conv32<Epilogue, Dst, TileT>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC, class TileT = Mma128x64>
 using U8ConvNhwc = UnsignedSource<S8ConvNhwc<Epilogue, Dst, TileT>>;
 
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
+using U8Conv4SmallFamily = EachWith<UnsignedSource, S8Conv4SmallFamily<Epilogue, Dst>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>
+using U8Conv32SmallFamily = EachWith<UnsignedSource, S8Conv32SmallFamily<Epilogue, Dst>>;
+template <class Epilogue = epilogues::QLinear<>, class Dst = NHWC>
+using U8ConvNhwcSmallFamily = EachWith<UnsignedSource, S8ConvNhwcSmallFamily<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<4>>
 using U8Conv4Family = EachWith<UnsignedSource, S8Conv4Family<Epilogue, Dst>>;
 template <class Epilogue = epilogues::QLinear<>, class Dst = NCxHWx<32>>

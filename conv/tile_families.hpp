@@ -44,6 +44,14 @@ inline constexpr unsigned kDepthwiseNc32 = 1 << 8;
 inline constexpr unsigned kDepthwiseNhwc = 1 << 9;
 inline constexpr unsigned kDepthwisePointwise = 1 << 10;  // S8DepthwisePointwise...Family
 
+// Which rows of these families their small ones have (S8Conv4SmallFamily and so on), and a
+// wgmma_sm90 tile that S8ConvNhwcSmallFamily has where it has none of kNhwcOfEight.
+// perf/small_families.py says what other rows would cost, by measured times.
+inline constexpr unsigned kNc4Small = 1 << 11;
+inline constexpr unsigned kNc32Small = 1 << 12;
+inline constexpr unsigned kNhwcSmall = 1 << 13;
+inline constexpr unsigned kNhwcSmallToWide = 1 << 14;
+
 inline constexpr unsigned kOnHopper = 1u << 31;  // not a family: a wgmma_sm90 tile
 template <class FamilyTileT, unsigned kFamilies>
 using Row =
@@ -61,10 +69,11 @@ using Table = gemm::internal::TileTable<gemm::internal::NoRow
 }  // namespace tile_families
 
 // The tiles of a family that any GPU runs, as in TilesOf<tile_families::kNc32>, or its wgmma_sm90
-// tiles, as in TilesOf<tile_families::kNc32, true>.
-template <unsigned kFamily, bool kOnHopper = false>
+// tiles, as in TilesOf<tile_families::kNc32, true>; of these the ones that are in kSmall too.
+template <unsigned kFamily, bool kOnHopper = false, unsigned kSmall = tile_families::kNoFamily>
 using TilesOf =
-    typename gemm::internal::RowsWith<tile_families::Table, kFamily, tile_families::kOnHopper,
-                                      kOnHopper ? tile_families::kOnHopper : 0>::type;
+    typename gemm::internal::RowsWith<tile_families::Table, kFamily,
+                                      tile_families::kOnHopper | kSmall,
+                                      (kOnHopper ? tile_families::kOnHopper : 0) | kSmall>::type;
 
 }  // namespace weft::conv

@@ -15,9 +15,12 @@
 #include "absl/strings/str_cat.h"
 #include "perf/model_check/fit.hpp"
 #include "perf/model_check/times.hpp"
+#include "perf/support/json.hpp"
 #include "perf/support/status.hpp"
 
 ABSL_FLAG(std::string, fit, "", "header with the model's constants, to write what fits the times");
+ABSL_FLAG(std::string, predictions, "",
+          "file for every time beside what the model predicts, which perf/small_families.py reads");
 ABSL_FLAG(double, rows, 0.0, "show each choice that takes at least so many times the best");
 
 namespace weft::perf {
@@ -104,6 +107,21 @@ void Table(const char* title, const std::vector<Timed>& times, std::string (*key
   std::printf("\n");
 }
 
+// A line for each row: file, layout, layer, batch, epilogue, whether the layer is held out, and its tiles, each with
+// the family and the small family that have it, the measured microseconds and the predicted ones.
+absl::Status WritePredictions(const std::string& path, const std::vector<Timed>& times) {
+  Json rows = Json::array();
+  for (const Timed& timed : times) {
+    Json tiles = Json::array();
+    for (const Timed::Tile& tile : timed.tiles) {
+      tiles.push_back({tile.name, tile.in_family, tile.in_small, tile.us, Model(tile)});
+    }
+    rows.push_back({timed.file, timed.layout, timed.layer, timed.batch, timed.epilogue,
+                    timed.HeldOut(), tiles});
+  }
+  return WriteFile(path, rows.dump());
+}
+
 absl::Status Check(const std::vector<char*>& files) {
   std::vector<Timed> times;
   for (const char* const file : files) WEFT_TRY(ReadTimes(file, &times));
@@ -113,6 +131,9 @@ absl::Status Check(const std::vector<char*>& files) {
       if (!timed.HeldOut()) seen.push_back(&timed);
     }
     WEFT_LET(constants, Fit(fit, seen));
+  }
+  if (const std::string path = absl::GetFlag(FLAGS_predictions); !path.empty()) {
+    return WritePredictions(path, times);
   }
   Table("layout, epilogue, batch", times, [](const Timed& t) {
     if (t.epilogue == "sums") return std::string("products");

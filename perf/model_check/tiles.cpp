@@ -12,6 +12,7 @@ template <class P>
 void Add(ModelTiles* tiles) {
   ModelTile& tile = (*tiles)[LayoutOf<P>()][TileName<P>()];
   tile.in_family = InFamily<P>();
+  tile.in_small = InSmallFamily<P>();
   conv::ConvFacts plain = conv::FactsOf<P>();
   tile.facts[0] = tile.facts[2] = tile.facts[3] = plain;
   tile.facts[1] = conv::FactsOf<WithResidual<P>>();

@@ -15,6 +15,7 @@ inline const std::vector<std::string> kEpilogues = {"bias_relu", "residual", "hs
 struct ModelTile {
   conv::ConvFacts facts[4];  // with each epilogue
   bool in_family = false;    // of those that the ready-made family lets Dispatch choose from
+  bool in_small = false;     // of those of the small family
 };
 using ModelTiles = std::map<std::string, std::map<std::string, ModelTile>>;  // by layout, by name
 const ModelTiles& AllModelTiles();

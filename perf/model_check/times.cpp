@@ -24,7 +24,7 @@ absl::Status AddProduct(const Timed& of, const std::map<std::string, gemm::GemmF
     if (tile == tiles.end() || !us.is_number()) continue;
     const absl::StatusOr<gemm::GemmPlan> plan = gemm::MakeGemmPlan(problem, tile->second);
     if (!plan.ok()) continue;
-    timed.tiles.push_back({name, true, &tile->second, plan->counts, 0.0, us});
+    timed.tiles.push_back({name, true, false, &tile->second, plan->counts, 0.0, us});
   }
   if (timed.tiles.size() > 2) all->push_back(timed);
   return absl::OkStatus();
@@ -53,7 +53,8 @@ absl::Status Add(const Timed& of, const std::vector<std::pair<std::string, Json>
         facts.depthwise
             ? conv::ConvolutionPlanner::Predict(*plan, facts, gemm::GpuFacts()).microseconds
             : 0.0;
-    timed.tiles.push_back({name, tile->second.in_family, &facts, plan->counts, fixed, us});
+    timed.tiles.push_back(
+        {name, tile->second.in_family, tile->second.in_small, &facts, plan->counts, fixed, us});
   }
   if (!timed.tiles.empty()) all->push_back(timed);
   return absl::OkStatus();
@@ -74,7 +75,8 @@ absl::Status ReadTimes(const std::string& path, std::vector<Timed>* all) {
   if (file.contains("layouts")) {
     for (const auto& [layout, of] : file["layouts"].items()) {
       for (const Json& row : of["rows"]) {
-        Timed timed = {.layer = row[0],
+        Timed timed = {.file = path,
+                       .layer = row[0],
                        .layout = layout,
                        .epilogue = row[2],
                        .device = file["device"],
@@ -93,7 +95,8 @@ absl::Status ReadTimes(const std::string& path, std::vector<Timed>* all) {
     if (!row.contains("layouts")) continue;  // of another program, or not run
     for (const auto& [layout, ours] : row["layouts"].items()) {
       if (!ours.contains("tiles_us")) continue;
-      Timed timed = {.layer = row["layer"],
+      Timed timed = {.file = path,
+                     .layer = row["layer"],
                      .layout = layout,
                      .epilogue = file["environment"]["epilogue"],
                      .device = file["environment"]["device"],

@@ -14,7 +14,7 @@ namespace weft::perf {
 struct Timed {
   struct Tile {
     std::string name;
-    bool in_family = false;
+    bool in_family = false, in_small = false;
     const gemm::TileFacts* facts = nullptr;
     gemm::PlanCounts counts;
     double fixed =
@@ -28,7 +28,7 @@ struct Timed {
       return gemm::internal::Predict(counts, *facts, gpu, constants).microseconds;
     }
   };
-  std::string layer, layout, epilogue, device;
+  std::string file, layer, layout, epilogue, device;  // file: its path
   int batch = 0;
   std::vector<Tile> tiles;
 

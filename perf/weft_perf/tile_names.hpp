@@ -47,6 +47,17 @@ inline std::vector<std::string> FamilyOf(const std::string& layout) {
   return {};
 }
 
+// The same of the small families.
+inline std::vector<std::string> SmallFamilyOf(const std::string& layout) {
+  using Relu = epilogues::BiasRelu<>;
+  if (layout == "nc4") return PolicyNames(conv::S8Conv4SmallFamily<>());
+  if (layout == "nc4_nc32") return PolicyNames(conv::S8Conv4SmallFamily<Relu, NCxHWx<32>>());
+  if (layout == "nc4_nhwc") return PolicyNames(conv::S8Conv4SmallFamily<Relu, NHWC>());
+  if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcSmallFamily<>());
+  if (layout == "nc32") return PolicyNames(conv::S8Conv32SmallFamily<>());
+  return {};
+}
+
 template <class Format>
 const char* FormatName() {
   if (std::is_same_v<Format, NHWC>) return "nhwc";
@@ -96,10 +107,15 @@ std::string LayoutOf() {
   return src == dst ? src : absl::StrCat(src, "_", dst);
 }
 
-// Whether the ready-made family of its layout has it.
+// Whether the ready-made family of its layout has it, and the small one.
 template <class P>
 bool InFamily() {
   const std::vector<std::string> family = internal::FamilyOf(LayoutOf<P>());
+  return std::find(family.begin(), family.end(), conv::PolicyName(P::config)) != family.end();
+}
+template <class P>
+bool InSmallFamily() {
+  const std::vector<std::string> family = internal::SmallFamilyOf(LayoutOf<P>());
   return std::find(family.begin(), family.end(), conv::PolicyName(P::config)) != family.end();
 }
 

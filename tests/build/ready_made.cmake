@@ -1,5 +1,6 @@
 # The table of ready-made names in docs/custom_operators.md: each name is in its header, and no name of the headers is
-# missing. Of gemm/ the families alone. Tiles and the sizes of families: tiles_page.cmake.
+# missing. Of gemm/ the families alone. Tiles and the sizes of families: tiles_page.cmake. What weft::ready_made has
+# (conv/operators.cmake), which an ordinary build does not compile, are valid policies.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
 
@@ -56,3 +57,16 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
 endforeach()
+
+file(STRINGS ${WEFT_SOURCES}/conv/operators.cmake lines REGEX "^  \"weft::conv::")
+list(LENGTH lines count)
+if(count EQUAL 0)
+  message(FATAL_ERROR "conv/operators.cmake: no policy of weft::ready_made is read")
+endif()
+set(checks "#include \"weft/conv/ready_made.hpp\"\n")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^  \"(.*)\"\\)?$" "\\1" policy "${line}")
+  string(APPEND checks "static_assert(weft::conv::CheckedPolicy<${policy}>::kValid);\n")
+endforeach()
+file(WRITE ${WORK}/ready_made_library.cpp "${checks}")
+step(${CXX} -std=c++20 -fsyntax-only -I${WEFT_SOURCES}/cmake/include ${WORK}/ready_made_library.cpp)

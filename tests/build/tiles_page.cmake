@@ -19,6 +19,10 @@ set(called_kDepthwiseNc4 "depthwise NCxHWx<4>")
 set(called_kDepthwiseNc32 "depthwise NCxHWx<32>")
 set(called_kDepthwiseNhwc "depthwise NHWC")
 set(called_kDepthwisePointwise "`DepthwisePointwise`")
+set(called_kNc4Small "small NCxHWx<4>")
+set(called_kNc32Small "small NCxHWx<32>")
+set(called_kNhwcSmall "small NHWC")
+set(called_kNhwcSmallToWide "small NHWC, to blocked layouts and of 2 bytes")
 set(called_kNhwcAnyK "NHWC")
 set(called_kNhwcToBlocks "NHWC to blocked layouts")
 set(called_kNhwcOfEight "NHWC")
@@ -65,12 +69,20 @@ foreach(i IN LISTS tile_ROWS)
       string(APPEND rows_${kind} "| ${names} | `${config}` | ${families} | ${tile_${i}_WHEN} |\n")
     endif()
   elseif(NOT "kNhwc" IN_LIST tile_${i}_FAMILIES)
-    string(APPEND rows_again "| `${type}` | ${tile_${i}_SRC} | ${tile_${i}_DST} | ${called_${tile_${i}_FAMILIES}} |\n")
+    set(families "")
+    foreach(family IN LISTS tile_${i}_FAMILIES)
+      list(APPEND families "${called_${family}}")
+    endforeach()
+    list(JOIN families ", " families)
+    string(APPEND rows_again "| `${type}` | ${tile_${i}_SRC} | ${tile_${i}_DST} | ${families} |\n")
   endif()
 endforeach()
 
 # The families, those of one line of the same size, which a program says.
 set(families
+  "S8Conv4SmallFamily U8Conv4SmallFamily" "S8Conv4SmallFamily<BiasRelu<>,NCxHWx<32>> S8Conv4SmallFamily<BiasRelu<>,NHWC>"
+  "S8Conv32SmallFamily U8Conv32SmallFamily" "S8ConvNhwcSmallFamily U8ConvNhwcSmallFamily"
+  "S8ConvNhwcSmallFamily<BiasRelu<>,NCxHWx<32>>"
   "S8Conv4Family U8Conv4Family S8Deconv4Family U8Deconv4Family S8CondConv4Family"
   "S8Conv4Family<BiasRelu<>,NCxHWx<32>> S8Conv4Family<BiasRelu<>,NHWC>"
   "S8Conv32Family U8Conv32Family S8Deconv32Family U8Deconv32Family S8CondConv32Family"
@@ -150,9 +162,10 @@ over a layout, and all that is made of them (uint8, deconvolutions, `CondConv`).
 
 ## Families
 
-`weft_add_family()` must be told how many policies a family has. With another destination or epilogue than these families
-have, tiles of wgmma_sm90 may be missing: they write at most 2 bytes an output, 16 bytes of a pixel at once. `ToHalf` stands for
-any epilogue, and `RowMajor, RowMajor` for every order of A and B but row-major by column-major.
+`weft_add_family()` must be told how many policies a family has. The small families come first, and one made of another by
+`EachWith<Transposed, F>` (deconvolutions) or `EachWith<Conditional, F>` (`CondConv`) has as many. With another destination or
+epilogue than these families have, tiles of wgmma_sm90 may be missing: they write at most 2 bytes an output, 16 bytes of a pixel
+at once. `ToHalf` stands for any epilogue, and `RowMajor, RowMajor` for every order of A and B but row-major by column-major.
 
 | family | policies |
 | --- | ---: |

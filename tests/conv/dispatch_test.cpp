@@ -372,6 +372,48 @@ TEST(Dispatch, OtherTilesTakeAddressesThatWgmmaRefuses) {
               HasSubstr("is not 32-byte aligned"));
 }
 
+// A small family takes and refuses what the whole one does, on every machine and in the same words.
+template <class Small, class Whole>
+void ExpectSameAccepted() {
+  EXPECT_LE(Dispatch<Small>::kPolicies, 8);
+  const arch::DeviceLimits gpus[] = {Turing(), Gpu(80, 108, 163), Gpu(89, 128, 99),
+                                     Gpu(90, 132, 227), Gpu(100, 148, 227)};
+  std::vector<Problem> problems = {SquareProblem(1, 32, 1 << 15, 32, 1, 0, 1),
+                                   SquareProblem(1, 32, 8, 32, 3, 1 << 21, 1),
+                                   SquareProblem(1 << 20, 32, 7, 32, 1, 0, 1)};
+  for (const int c : {1, 3, 4, 8, 16, 20, 24, 32, 64}) {
+    for (const int k : {1, 4, 7, 8, 16, 30, 32, 100}) {
+      for (const int r : {1, 3}) {
+        Problem p = SquareProblem(1 + (c + k) % 5, c, 14, k, r, r / 2, 1 + k % 3);
+        p.dilation_h = 1 + c % 2;
+        problems.push_back(p);
+        p.c *= 2, p.k *= 2, p.groups = 2;
+        problems.push_back(p);
+      }
+    }
+  }
+  int accepted = 0;
+  for (const Problem& p : problems) {
+    for (const arch::DeviceLimits& gpu : gpus) {
+      const auto small = Dispatch<Small>::Create(p, gpu);
+      const auto whole = Dispatch<Whole>::Create(p, gpu);
+      EXPECT_EQ(small.status(), whole.status()) << ProblemName(p);
+      accepted += small.ok();
+    }
+    EXPECT_EQ(Dispatch<Small>::Create(p, CpuFacts()).status(),
+              Dispatch<Whole>::Create(p, CpuFacts()).status())
+        << ProblemName(p);
+  }
+  EXPECT_GT(accepted, 400);
+}
+
+TEST(Dispatch, SmallFamiliesAcceptTheSameProblems) {
+  ExpectSameAccepted<S8Conv4SmallFamily<Relu>, S8Conv4Family<Relu>>();
+  ExpectSameAccepted<S8Conv32SmallFamily<Relu>, S8Conv32Family<Relu>>();
+  ExpectSameAccepted<S8ConvNhwcSmallFamily<Relu>, S8ConvNhwcFamily<Relu>>();
+  ExpectSameAccepted<S8ConvNhwcSmallFamily<Relu, NCxHWx<32>>, S8ConvNhwcFamily<Relu, NCxHWx<32>>>();
+}
+
 // How many policies of a family run through wgmma_sm90.
 template <class FamilyT>
 int OfWgmma() {
