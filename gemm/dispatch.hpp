@@ -53,7 +53,7 @@ struct FilterOf<Op> {
 }  // namespace internal
 
 template <class Functor>
-class Dispatch {
+class Dispatch : public OperatorKind<Functor>::Operator {
   static_assert(sizeof(Functor) == 0,
                 "weft: Dispatch takes a Family<policies...>; one policy is an operator by itself, "
                 "weft::conv::Convolution<Policy> or weft::gemm::Gemm<Policy>");

@@ -37,13 +37,26 @@ struct CheckedGemmPolicy<Family<Policies...>> {
 //     static constexpr const char* kFrom, *kBy, *kTo;  // operands and layouts, in tuning tables
 //     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
 //     static constexpr bool kIntegerSums;   // int32 accumulators: all tiles give the same bits
+// What a policy that is of no kind has in the place of an operator.
+struct NoOperator {
+  static constexpr bool kValid = false;
+  struct Problem {
+    std::int64_t m, n, h, w, c, k, r, s, pad_top, pad_left, pad_bottom, pad_right, stride_h,
+        stride_w, dilation_h, dilation_w, groups, lda, ldb, ldc, batch;
+  };
+};
 template <class PolicyT>
 struct OperatorKind {
+  using Operator = NoOperator;
+  using Checked = NoOperator;
+  using Same = std::tuple<>;
   static_assert(
       sizeof(PolicyT) == 0,
       "weft: a family's policies are those of matrix products, with the types of "
       "gemm/policy/gemm_policy.hpp, or of convolutions, with those of conv/policy/policy.hpp and "
-      "weft/conv/policy/family.hpp included");
+      "weft/conv/policy/family.hpp included; which type is missing, Gemm<Policy> or "
+      "Convolution<Policy> "
+      "says");
 };
 template <class PolicyT>
   requires MatrixPolicy<PolicyT>
