@@ -23,6 +23,7 @@ bool Use() {
   std::vector<std::int8_t> src(op->src_size()), dst(op->dst_size()), values(16 * 32);
   const std::vector<float> bias(32);
   const auto filter = weft::PackFilter<weft::CxRSKx<4>>(op->problem().filter(), values);
-  return op->RunOnCpu({.src = src, .filter = filter->view(), .bias = bias, .dst = dst, .alpha = 0.1f})
+  return op
+      ->RunOnCpu({.src = src, .filter = filter->view(), .bias = bias, .dst = dst, .alpha = 0.1f})
       .ok();
 }
