@@ -26,6 +26,28 @@ WEFT_EXTERN_ON_CPU(weft::conv::MixFilters);
 
 namespace weft::conv {
 
+namespace internal {
+
+template <class PolicyT>
+struct CheckedMixed {
+  static constexpr bool kValid = false;
+};
+template <class PolicyT>
+  requires(OperatorFor<PolicyT>::kValid)
+struct CheckedMixed<PolicyT> {
+  using Policy = typename OperatorFor<PolicyT>::First;
+  static constexpr bool kValid = std::is_same_v<typename Policy::Prologue, prologues::PerSample>;
+  static_assert(kValid,
+                "weft: CondConv writes one filter for each image, so its policy has the Prologue "
+                "weft::prologues::PerSample");
+  static_assert(!kConvertsSource<Policy>, "weft: CondConv takes no policy with a SourceFunctor");
+  static_assert(!kIsInt4<typename Policy::FilterLayout>,
+                "weft: CondConv mixes experts of int8; give its policy a FilterLayout that is no "
+                "PackedInt4");
+};
+
+}  // namespace internal
+
 // An immutable operator for one problem and number of experts. It is cheap to copy, safe to share
 // between threads, and holds no memory of its own.
 template <class PolicyT>
@@ -34,13 +56,6 @@ class CondConv {
   using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
-  static_assert(std::is_same_v<typename Policy::Prologue, prologues::PerSample>,
-                "weft: CondConv writes one filter for each image, so its policy has the Prologue "
-                "weft::prologues::PerSample");
-  static_assert(!kConvertsSource<Policy>, "weft: CondConv takes no policy with a SourceFunctor");
-  static_assert(!kIsInt4<FilterLayout>,
-                "weft: CondConv mixes experts of int8; give its policy a FilterLayout that is no "
-                "PackedInt4");
 
  public:
   using Element = typename Op::Element;
@@ -218,5 +233,9 @@ class CondConv {
   Op op_;
   MixPlan plan_;
 };
+
+template <class PolicyT>
+  requires(!internal::CheckedMixed<PolicyT>::kValid)
+class CondConv<PolicyT> : public gemm::RefusedOperator<CondConv<PolicyT>, Problem> {};
 
 }  // namespace weft::conv

@@ -16,6 +16,7 @@
 #include "weft/conv/planner/plan.hpp"
 #include "weft/conv/planner/policy_facts.hpp"
 #include "weft/conv/policy/policy.hpp"
+#include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -25,7 +26,6 @@ namespace weft::conv {
 // no memory of its own and needs no workspace.
 template <class PolicyT>
 class Convolution {
-  static_assert(CheckedPolicy<PolicyT>::kValid);
   using Epilogue = typename PolicyT::Epilogue;
   using Prologue = typename PolicyT::Prologue;
 
@@ -135,5 +135,9 @@ class Convolution {
 
   ConvPlan plan_;
 };
+
+template <class PolicyT>
+  requires(!CheckedPolicy<PolicyT>::kValid)
+class Convolution<PolicyT> : public gemm::RefusedOperator<Convolution<PolicyT>, Problem> {};
 
 }  // namespace weft::conv

@@ -26,6 +26,30 @@
 
 namespace weft::conv {
 
+namespace internal {
+
+template <class PolicyT>
+struct CheckedPhases {
+  static constexpr bool kValid = false;
+};
+template <class PolicyT>
+  requires(OperatorFor<PolicyT>::kValid)
+struct CheckedPhases<PolicyT> {
+  using Policy = typename OperatorFor<PolicyT>::First;
+  static constexpr bool kValid = kPerPhase<typename Policy::Prologue>;
+  static_assert(
+      kValid,
+      "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
+      "has the Prologue weft::prologues::PerPhase");
+  static_assert(!kConvertsSource<Policy>,
+                "weft: Deconvolution takes no policy with a SourceFunctor");
+  static_assert(!kIsInt4<typename Policy::FilterLayout>,
+                "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
+                "no PackedInt4");
+};
+
+}  // namespace internal
+
 // An immutable operator for one problem. It is safe to share between threads, holds no GPU memory
 // and needs no workspace.
 template <class PolicyT>
@@ -34,15 +58,6 @@ class Deconvolution {
   using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
   using FilterLayout = typename Policy::FilterLayout;
-  static_assert(
-      kPerPhase<typename Policy::Prologue>,
-      "weft: Deconvolution runs a convolution for each phase of the stride, so its policy "
-      "has the Prologue weft::prologues::PerPhase");
-  static_assert(!kConvertsSource<Policy>,
-                "weft: Deconvolution takes no policy with a SourceFunctor");
-  static_assert(!kIsInt4<FilterLayout>,
-                "weft: Deconvolution takes filters of int8; give its policy a FilterLayout that is "
-                "no PackedInt4");
 
  public:
   using Problem = DeconvolutionProblem;
@@ -203,5 +218,10 @@ class Deconvolution {
   std::vector<std::int64_t> offsets_;          // bytes from the first part of the filter to each
   std::vector<SourceCorrection> corrections_;  // each phase's table, without its numbers
 };
+
+template <class PolicyT>
+  requires(!internal::CheckedPhases<PolicyT>::kValid)
+class Deconvolution<PolicyT>
+    : public gemm::RefusedOperator<Deconvolution<PolicyT>, DeconvolutionProblem> {};
 
 }  // namespace weft::conv

@@ -105,7 +105,6 @@ template <class PolicyT>
 // no memory of its own and needs no workspace.
 template <class PolicyT>
 class DepthwisePointwise {
-  static_assert(CheckedDepthwisePointwise<PolicyT>::kValid);
   using First = DepthwiseHalf<PolicyT>;
   using Second = PointwiseHalf<PolicyT>;
   using FirstEpilogue = typename PolicyT::DepthwiseEpilogue;
@@ -297,6 +296,17 @@ class DepthwisePointwise {
   }
 
   DepthwisePointwisePlan plan_;
+};
+
+template <class PolicyT>
+  requires(!CheckedDepthwisePointwise<PolicyT>::kValid)
+class DepthwisePointwise<PolicyT>
+    : public gemm::RefusedOperator<DepthwisePointwise<PolicyT>, DepthwisePointwiseProblem> {
+  using Refused = gemm::RefusedOperator<DepthwisePointwise, DepthwisePointwiseProblem>;
+
+ public:
+  using Refused::Create;
+  static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k);
 };
 
 }  // namespace weft::conv

@@ -47,7 +47,7 @@ namespace internal {
 // policy, or the first of the family.
 template <class PolicyT>
 struct OperatorFor {
-  static_assert(CheckedPolicy<PolicyT>::kValid);
+  static constexpr bool kValid = CheckedPolicy<PolicyT>::kValid;
   using First = PolicyT;
   using type = Convolution<PolicyT>;
 };

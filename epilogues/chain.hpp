@@ -171,12 +171,16 @@ struct Chain {
 
   using BiasStage = typename internal::Find<internal::WantBias, Stages...>::type;
   using ResidualStage = typename internal::Find<internal::WantResidual, Stages...>::type;
-  using OutputStage = typename internal::Find<internal::WantOutput, Stages...>::type;
+  // A Chain without one has kValid = false, and ToFloat in its place.
+  using OutputStage = typename internal::Find<internal::WantOutput, Stages..., ToFloat>::type;
   using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
   using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
   using SumsStage = typename internal::Find<internal::WantSums, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
 
+  // Whether operators can be made of it (gemm/check/refused.hpp); false where a static_assert above has
+  // said why not.
+  static constexpr bool kValid = (int{kIsOutput<Stages>} + ... + 0) == 1;
   static constexpr bool kHasScale = (kIsScale<Stages> || ...);
   static constexpr bool kHasOutputScale = (kIsOutputScale<Stages> || ...);
   static constexpr bool kHasBias = !std::is_void_v<BiasStage>;
@@ -238,7 +242,7 @@ struct Chain {
                 "Residual of the same type and Scale; end the Chain in ToFloat or ClampTo<T> "
                 "instead");
   static_assert(
-      OutputStage::kOnlySums || kHasScale,
+      OutputStage::kOnlySums || kHasScale || !kValid,
       "weft: an epilogue Chain without a Scale stage never reads the sums; add Scale (its "
       "alpha is 1 unless given), or end a Chain of nothing else in ToAccumulator");
 

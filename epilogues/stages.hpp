@@ -101,7 +101,8 @@ struct Residual : internal::ResidualTag {
                 "weft: Residual<T, Format> takes a tensor format (NCxHWx<x>, NHWC, NCHW), or none "
                 "for the output's");
   using Element = Type;
-  using Layout = Format;
+  // A format that is refused above is not looked into by what follows.
+  using Layout = std::conditional_t<TensorFormat<Format>, Format, SameAsDst>;
   static constexpr bool kHasZeroPoint = false;
 };
 

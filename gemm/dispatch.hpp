@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/choose/choice.hpp"
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/policy/family.hpp"
@@ -52,7 +53,7 @@ struct FilterOf<Op> {
 }  // namespace internal
 
 template <class Functor>
-class Dispatch {
+class Dispatch : public OperatorKind<Functor>::Operator {
   static_assert(sizeof(Functor) == 0,
                 "weft: Dispatch takes a Family<policies...>; one policy is an operator by itself, "
                 "weft::conv::Convolution<Policy> or weft::gemm::Gemm<Policy>");
@@ -268,5 +269,11 @@ class Dispatch<Family<Policies...>> {
 
   internal::Choice<Planner> choice_;
 };
+
+template <class PolicyT, class... Others>
+  requires(!kListed<PolicyT> && !CheckedFamily<PolicyT, Others...>::kValid)
+class Dispatch<Family<PolicyT, Others...>>
+    : public RefusedOperator<Dispatch<Family<PolicyT, Others...>>,
+                             typename OperatorKind<PolicyT>::Operator::Problem> {};
 
 }  // namespace weft::gemm

@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/check/typed_pointer.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/gemm/product/gemm_kernels.hpp"
@@ -39,8 +40,8 @@ struct GemmArguments {
 
   // For a batch, these are the matrices of the first product; GemmProblem's strides lead to the
   // others. With a LoadA or LoadB the elements are its Source; Int4 has two to a byte.
-  SourcePointer<OperandElement<Element, LoadA>> a = nullptr;              // m x k
-  SourcePointer<OperandElement<ElementOfB<Element>, LoadB>> b = nullptr;  // k x n
+  OperandAPointer<OperandElement<Element, LoadA>> a = nullptr;              // m x k
+  OperandBPointer<OperandElement<ElementOfB<Element>, LoadB>> b = nullptr;  // k x n
   // n values, for a Bias or SumBias stage; with problem.own_bias, n for each product.
   BiasPointer<BiasElement> bias = nullptr;
   // For a Residual stage: m x n, with C's layout, leading dimension and stride. If its elements
@@ -68,7 +69,6 @@ struct GemmArguments {
 
 template <class PolicyT>
 class Gemm {
-  static_assert(CheckedGemmPolicy<PolicyT>::kValid);
   static_assert(!kListed<PolicyT>,
                 "weft: include weft/gemm/gemm_list.hpp for a Gemm of a Listed policy");
   static_assert(GemmKernel<PolicyT>::kThreads > 0);  // its mainloop checks the config
@@ -342,5 +342,9 @@ class Gemm {
 
   GemmPlan plan_;
 };
+
+template <class PolicyT>
+  requires(!CheckedGemmPolicy<PolicyT>::kValid)
+class Gemm<PolicyT> : public RefusedOperator<Gemm<PolicyT>, GemmProblem> {};
 
 }  // namespace weft::gemm

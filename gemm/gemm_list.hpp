@@ -26,7 +26,6 @@ namespace weft::gemm {
 
 template <class PolicyT>
 class Gemm<Listed<PolicyT>> {
-  static_assert(CheckedGemmPolicy<Listed<PolicyT>>::kValid);
   static_assert(GemmKernel<Listed<PolicyT>>::kThreads > 0);  // its parts check the config
   using One = Gemm<PolicyT>;
   using Grid = typename ListedProduct<PolicyT>::Grid;
@@ -179,5 +178,11 @@ class Gemm<Listed<PolicyT>> {
   GemmListPlan plan_;
   bool ragged_k_ = false;  // of any product
 };
+
+template <class PolicyT>
+  requires(!CheckedGemmPolicy<Listed<PolicyT>>::kValid)
+class Gemm<Listed<PolicyT>>
+    : public RefusedOperator<Gemm<Listed<PolicyT>>, absl::Span<const GemmProblem>,
+                             absl::Span<const RefusedArguments>> {};
 
 }  // namespace weft::gemm

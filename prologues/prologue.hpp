@@ -118,7 +118,7 @@ struct CheckedPrologue {
                 "`static constexpr const char* kName`, `constexpr std::int64_t Filter(const "
                 "BatchCoord&) const` and `static constexpr std::int64_t Filters(const "
                 "BatchExtents&)`; at least one is missing (see prologues/README.md)");
-  static constexpr bool kValid = true;
+  static constexpr bool kValid = false;
 };
 
 template <class Type>

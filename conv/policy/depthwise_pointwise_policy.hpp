@@ -123,6 +123,19 @@ struct FusedPointwise : PointwiseHalf<PolicyT> {
       {16 * kRows, PolicyT::config.warp_n, 32}, 3, PolicyT::config.alignment.dst);
 };
 
+namespace internal {
+
+template <class PolicyT>
+concept HasTwoChains = IsDepthwisePointwise<PolicyT> &&
+                       epilogues::IsChain<typename PolicyT::DepthwiseEpilogue>::value &&
+                       epilogues::IsChain<typename PolicyT::Epilogue>::value;
+// Where one is wrong, it has said so itself.
+template <class PolicyT>
+concept HasSoundChains =
+    HasTwoChains<PolicyT> && PolicyT::DepthwiseEpilogue::kValid && PolicyT::Epilogue::kValid;
+
+}  // namespace internal
+
 // Instantiating this type checks a policy; each failure is one sentence.
 template <class PolicyT>
 struct CheckedDepthwisePointwise {
@@ -131,10 +144,13 @@ struct CheckedDepthwisePointwise {
                 "DstLayout, DepthwiseEpilogue and Epilogue and a `static constexpr auto config`, a "
                 "DepthwisePointwiseConfig such as weft::conv::kFused7x3x16; one is missing (see "
                 "conv/policy/depthwise_pointwise_policy.hpp)");
-  static constexpr bool kValid = true;
+  static_assert(!IsDepthwisePointwise<PolicyT> || internal::HasTwoChains<PolicyT>,
+                "weft: DepthwiseEpilogue and Epilogue are weft::epilogues::Chain<stages...>");
+  static constexpr bool kValid = false;
 };
 
-template <IsDepthwisePointwise PolicyT>
+template <class PolicyT>
+  requires(internal::HasSoundChains<PolicyT>)
 struct CheckedDepthwisePointwise<PolicyT> {
   using First = typename PolicyT::DepthwiseEpilogue;
   using Second = typename PolicyT::Epilogue;
@@ -142,8 +158,6 @@ struct CheckedDepthwisePointwise<PolicyT> {
 
   static_assert(!kIsInt4<typename PolicyT::SrcLayout> && !kIsInt4<typename PolicyT::DstLayout>,
                 "weft: DepthwisePointwise reads and writes no formats of int4");
-  static_assert(epilogues::IsChain<First>::value && epilogues::IsChain<Second>::value,
-                "weft: DepthwiseEpilogue and Epilogue are weft::epilogues::Chain<stages...>");
   static_assert(std::is_same_v<typename First::Output, std::int8_t> ||
                     std::is_same_v<typename First::Output, std::uint8_t>,
                 "weft: DepthwiseEpilogue ends in ClampTo<std::int8_t> or ClampTo<std::uint8_t>, "
@@ -167,9 +181,8 @@ struct CheckedDepthwisePointwise<PolicyT> {
   static_assert(config.rows * config.warp_n <= 128,
                 "weft: config.rows * config.warp_n of a DepthwisePointwiseConfig is at most 128, "
                 "for which a thread has registers");
-  static_assert(CheckedPolicy<DepthwiseHalf<PolicyT>>::kValid &&
-                CheckedPolicy<PointwiseHalf<PolicyT>>::kValid);
-  static constexpr bool kValid = true;
+  static constexpr bool kValid = CheckedPolicy<DepthwiseHalf<PolicyT>>::kValid &&
+                                 CheckedPolicy<PointwiseHalf<PolicyT>>::kValid;
 };
 
 }  // namespace weft::conv

@@ -21,12 +21,13 @@ class Convolution;
 template <class PolicyT>
 class DepthwisePointwise;
 
-// A family is no operator of its own: Dispatch chooses among its policies.
+// A family is no policy: Dispatch chooses among its policies.
 template <class... Policies>
-class Convolution<Family<Policies...>> {
+struct CheckedPolicy<Family<Policies...>> {
   static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
                 "weft: Convolution takes one policy; weft::conv::Dispatch<Family> chooses among "
                 "those of a family");
+  static constexpr bool kValid = false;
 };
 
 }  // namespace weft::conv

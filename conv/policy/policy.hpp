@@ -128,13 +128,17 @@ inline constexpr unsigned kReadBy = 0;
 // The layouts are template parameters so that a compiler prints them with the message.
 template <class SrcLayout, class FilterLayout, unsigned kMainloop>
 struct CheckedOperands {
+  static constexpr bool kNchw = std::is_same_v<SrcLayout, NCHW>;
+  static_assert(!kNchw,
+                "weft: no mainloop reads SrcLayout = NCHW; weft::ConvertTensor<weft::NCHW, "
+                "weft::NHWC>, or to NCxHWx<32> or <4>, makes a source that one reads");
+  static constexpr bool kValid = (operands::kReadBy<SrcLayout, FilterLayout> & kMainloop) != 0;
   static_assert(
-      (operands::kReadBy<SrcLayout, FilterLayout> & kMainloop) != 0,
+      kValid || kNchw,
       "weft: the mainloop of this policy's config does not read its SrcLayout with its "
       "FilterLayout; the rows of conv/policy/operands.def say which pairs each mainloop "
       "reads. Where wgmma_sm90 does not read values of 4 bits, an MmaSm80Config does, or a "
       "SimtConfig in NCxHWx<4>; weft::PackDepthwiseFilter writes KRSx4x4");
-  static constexpr bool kValid = true;
 };
 
 template <class ResidualStage>
@@ -143,10 +147,51 @@ inline constexpr bool kSameAsDst =
 template <>
 inline constexpr bool kSameAsDst<void> = false;
 
+// The bit of a config's mainloop.
+template <class ConfigT>
+inline constexpr unsigned kMainloopBit =
+    std::is_same_v<ConfigT, DepthwiseConfig> ? operands::kDepthwise
+                                             : operands::BitOf(ConfigT::kMainloop);
+template <class PolicyT>
+using ConfigOf = std::remove_cvref_t<decltype(PolicyT::config)>;
+
+// What of a policy is right, each with all before it: nothing behind a mistake can be checked.
+template <class PolicyT>
+concept HasMembers = HasTypes<PolicyT> && HasConfig<PolicyT>;
+template <class PolicyT>
+concept HasFormats = HasMembers<PolicyT> && TensorFormat<typename PolicyT::SrcLayout> &&
+                     TensorFormat<typename PolicyT::DstLayout>;
+template <class PolicyT>
+concept HasFilterFormat = HasFormats<PolicyT> && FilterFormat<typename PolicyT::FilterLayout>;
+template <class PolicyT>
+concept HasChain =
+    HasFilterFormat<PolicyT> && epilogues::IsChain<typename PolicyT::Epilogue>::value;
+template <class PolicyT>
+concept HasConvolved =
+    HasChain<PolicyT> && PolicyT::Epilogue::kValid && kMainloopBit<ConfigOf<PolicyT>> != 0;
+template <class PolicyT>
+concept HasElement =
+    HasConvolved<PolicyT> &&
+    (operands::kMultipliedBy<typename PolicyT::Element> & kMainloopBit<ConfigOf<PolicyT>>) != 0;
+template <class PolicyT>
+concept HasPrologue =
+    HasElement<PolicyT> && prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid;
+// The config and the prologue of depthwise convolutions go together.
+template <class PolicyT>
+concept HasItsPrologue =
+    HasPrologue<PolicyT> && std::is_same_v<ConfigOf<PolicyT>, DepthwiseConfig> ==
+                                std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>;
+template <class PolicyT>
+concept HasOperands = HasItsPrologue<PolicyT> &&
+                      CheckedOperands<typename PolicyT::SrcLayout, typename PolicyT::FilterLayout,
+                                      kMainloopBit<ConfigOf<PolicyT>>>::kValid;
+
 }  // namespace internal
 
 // Instantiating this type checks a policy; each failure is one sentence. Everything that takes a
-// policy goes through it. The mainloop checks its config itself (conv/kernel/kernels.hpp).
+// policy goes through it. What follows a wrong policy is a gemm::RefusedOperator
+// (gemm/check/refused.hpp), because kValid is false here; the specialisation below checks what of a
+// policy may be wrong while all else can be compiled. The mainloop checks its config itself (conv/kernel/kernels.hpp).
 template <class PolicyT>
 struct CheckedPolicy {
   static_assert(
@@ -176,34 +221,48 @@ struct CheckedPolicy {
       "weft: a convolution policy needs `static constexpr auto config`, a SimtConfig, "
       "MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as weft::conv::kSimt64x64, or "
       "a DepthwiseConfig");
-  static constexpr bool kValid = true;
+  static_assert(
+      !internal::HasMembers<PolicyT> || internal::HasFormats<PolicyT>,
+      "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
+      "also a PairedInt4)");
+  static_assert(!internal::HasFormats<PolicyT> || internal::HasFilterFormat<PolicyT>,
+                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
+                "CxRSKx<x> or KRSC)");
+  static_assert(!internal::HasFilterFormat<PolicyT> || internal::HasChain<PolicyT>,
+                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+  // A Chain that is wrong has said so itself.
+  static constexpr bool kSoundChain = [] {
+    if constexpr (internal::HasChain<PolicyT>) return PolicyT::Epilogue::kValid;
+    return false;
+  }();
+  static_assert(!kSoundChain || internal::HasConvolved<PolicyT>,
+                "weft: the simt_async mainloop multiplies matrices of float and double; "
+                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
+  static_assert(!internal::HasConvolved<PolicyT> || internal::HasElement<PolicyT>,
+                "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
+                "std::int8_t; the rows of conv/policy/operands.def say which types each mainloop "
+                "multiplies");
+  static_assert(!internal::HasPrologue<PolicyT> || internal::HasItsPrologue<PolicyT>,
+                "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
+                "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
+                "groups of channels are prologues::Grouped");
+  static constexpr bool kValid = false;
 };
 
 template <class PolicyT>
-  requires(HasTypes<PolicyT> && HasConfig<PolicyT>)
+  requires(internal::HasOperands<PolicyT>)
 struct CheckedPolicy<PolicyT> {
   static constexpr auto config = PolicyT::config;
   using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
-  static_assert(kMainloop != gemm::Mainloop::kSimtAsync,
-                "weft: the simt_async mainloop multiplies matrices of float and double; "
-                "convolutions take a SimtConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config");
-
   // Depthwise convolutions have a filter for each channel and are no matrix product.
   static constexpr bool kDepthwise =
       std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
-  static constexpr unsigned kMainloopBit =
-      kDepthwise ? internal::operands::kDepthwise : internal::operands::BitOf(kMainloop);
 
   using Element = typename PolicyT::Element;
   using FilterElement = typename ElementTraits<Element>::OfB;
   using Sum = typename ElementTraits<Element>::Sum;
-  static_assert(kMainloopBit == 0 ||
-                    (internal::operands::kMultipliedBy<Element> & kMainloopBit) != 0,
-                "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
-                "std::int8_t; the rows of conv/policy/operands.def say which types each mainloop "
-                "multiplies");
   static_assert(gemm::kNamesNoOtherSum<PolicyT, Sum> &&
                     gemm::kNamesNoOtherFilter<PolicyT, FilterElement>,
                 "weft: Sum or FilterElement of a convolution, where a policy has it, is the type "
@@ -212,13 +271,6 @@ struct CheckedPolicy<PolicyT> {
   static constexpr bool kUnsigned = std::is_unsigned_v<Element>;
   static constexpr bool kIntegerSums = std::is_integral_v<Sum>;
   static constexpr int kElementBytes = sizeof(Element);
-  static_assert(
-      TensorFormat<typename PolicyT::SrcLayout> && TensorFormat<typename PolicyT::DstLayout>,
-      "weft: SrcLayout and DstLayout are tensor formats (NCxHWx<x>, NHWC, NCHW; DstLayout "
-      "also a PairedInt4)");
-  static_assert(FilterFormat<typename PolicyT::FilterLayout>,
-                "weft: FilterLayout is a filter format (CxRSKx<x>, KRSC, KCRS, or a PackedInt4 of "
-                "CxRSKx<x> or KRSC)");
   // Filters of int4 have the blocks of the format whose elements they pack.
   static constexpr bool kInt4 = kIsInt4<typename PolicyT::FilterLayout>;
   static constexpr int kFilterBits = kInt4 ? 4 : 8 * static_cast<int>(sizeof(FilterElement));
@@ -248,21 +300,11 @@ struct CheckedPolicy<PolicyT> {
   // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
   // (conv/hopper/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
-  // The config and the prologue of that kind go together.
-  static_assert(kDepthwise == std::is_same_v<typename PolicyT::Prologue, prologues::Depthwise>,
-                "weft: prologues::Depthwise goes with a DepthwiseConfig such as "
-                "weft::conv::kDepthwise32, and a DepthwiseConfig with prologues::Depthwise; other "
-                "groups of channels are prologues::Grouped");
-  static_assert(internal::CheckedOperands<typename PolicyT::SrcLayout,
-                                          typename PolicyT::FilterLayout, kMainloopBit>::kValid);
   static_assert(
       kElementBytes == 1 ||
           (!kInt4 && !kInt4Source && !kSlidingWindow && !kDepthwise && !kConvertsSource<PolicyT>),
       "weft: filters and sources of 4 bits, sliding-window operands, depthwise convolutions "
       "and SourceFunctors are of elements of one byte");
-  static_assert(prologues::CheckedPrologue<typename PolicyT::Prologue>::kValid);
-  static_assert(epilogues::IsChain<Epilogue>::value,
-                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
 
   static_assert(CheckedSourceFunctor<SourceFunctorOf<PolicyT>, typename PolicyT::Element>::kValid);
   static_assert(!kInt4Products || !kConvertsSource<PolicyT>,

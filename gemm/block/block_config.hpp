@@ -196,7 +196,39 @@ inline constexpr bool kBlockResult =
 
 }  // namespace internal
 
-// Instantiating this checks a description; each mistake fails one static_assert with one sentence.
+namespace internal {
+
+// What of a description is right, each with all before it: nothing behind a mistake can be checked.
+template <class Description>
+concept HasBlockTypes = requires {
+  typename Description::ElementA;
+  typename Description::ElementB;
+  typename Description::ElementC;
+  typename Description::Sum;
+  typename Description::LayoutA;
+  typename Description::LayoutB;
+  typename Description::LayoutC;
+};
+template <class Description>
+concept HasBlockConfig = HasBlockTypes<Description> && requires {
+  requires std::is_same_v<std::remove_cvref_t<decltype(Description::config)>, BlockConfig>;
+};
+template <class Description>
+concept HasBlockLayouts =
+    HasBlockConfig<Description> && kIsMatrixLayout<typename Description::LayoutA> &&
+    kIsMatrixLayout<typename Description::LayoutB> &&
+    kIsMatrixLayout<typename Description::LayoutC>;
+
+// Stands in the place of a description that is refused.
+struct AnyBlock : BlockTypes<float, layouts::RowMajor, layouts::ColumnMajor> {
+  static constexpr BlockConfig config{
+      .shape = {32, 32, 32}, .mainloop = Mainloop::kSimt, .threads = 32, .alignment = 4};
+};
+
+}  // namespace internal
+
+// Instantiating this checks a description; where kOk is false, Block<Description> is a block of
+// another one, so that the sentence is the only error; each mistake fails one static_assert with one sentence.
 template <class Description>
 struct CheckedBlock {
   static_assert(
@@ -214,13 +246,17 @@ struct CheckedBlock {
       },
       "weft: a block's product names LayoutA, LayoutB and LayoutC, each weft::layouts::RowMajor or "
       "weft::layouts::ColumnMajor");
-  static_assert(std::is_same_v<std::remove_cvref_t<decltype(Description::config)>, BlockConfig>,
+  static_assert(!internal::HasBlockTypes<Description> || internal::HasBlockConfig<Description>,
                 "weft: a block's product needs `static constexpr weft::gemm::BlockConfig config`");
-  static_assert(internal::kIsMatrixLayout<typename Description::LayoutA> &&
-                    internal::kIsMatrixLayout<typename Description::LayoutB> &&
-                    internal::kIsMatrixLayout<typename Description::LayoutC>,
+  static_assert(!internal::HasBlockConfig<Description> || internal::HasBlockLayouts<Description>,
                 "weft: LayoutA, LayoutB and LayoutC of a block's product are "
                 "weft::layouts::RowMajor or weft::layouts::ColumnMajor");
+  static constexpr bool kOk = false;
+};
+
+template <class Description>
+  requires(internal::HasBlockLayouts<Description>)
+struct CheckedBlock<Description> {
   using ElementOfA = typename Description::ElementA;
   static constexpr BlockConfig config = Description::config;
   static constexpr bool kWgmma = config.mainloop == Mainloop::kWgmmaSm90;

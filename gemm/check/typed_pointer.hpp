@@ -12,7 +12,7 @@
 namespace weft::gemm {
 
 // Which argument a TypedPointer is.
-enum class Argument { kSource, kBias, kResidual, kOutput, kNumbers };
+enum class Argument { kSource, kOperandA, kOperandB, kBias, kResidual, kOutput, kNumbers };
 
 // The number of elements that an argument was given with and the bytes of each. count is -1 where
 // the argument is an address alone.
@@ -34,6 +34,11 @@ concept Elements =
     } &&
     (std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<std::remove_cvref_t<Range>>);
 
+// A container that such an expression owns.
+template <class Range>
+concept TemporaryElements =
+    !Elements<Range> && Elements<Range&> && !std::is_lvalue_reference_v<Range>;
+
 }  // namespace internal
 
 // A Type* that converts from whatever converts to Type*, and from a span or a vector of such
@@ -50,6 +55,13 @@ class TypedPointer {
   constexpr TypedPointer(Range&& range)  // NOLINT(runtime/explicit)
       : address_(Checked(range.data())), count_(static_cast<std::int64_t>(range.size())) {}
 
+  template <internal::TemporaryElements Range>
+  constexpr TypedPointer(Range&&) {  // NOLINT(runtime/explicit): the sentence is the point
+    static_assert(sizeof(Range) == 0,
+                  "weft: an argument is a temporary container, whose memory ends with this "
+                  "expression, before a GPU's run does; keep it in a variable and pass that");
+  }
+
   constexpr operator Type*() const { return address_; }
   constexpr GivenElements given() const { return {count_, sizeof(Type)}; }
 
@@ -57,17 +69,28 @@ class TypedPointer {
   template <class Other>
   static constexpr Type* Checked(Other* address) {
     constexpr bool kSame = std::convertible_to<Other*, Type*>;
+    // What is written must not be const.
+    constexpr bool kConst = std::convertible_to<Other*, const Type*>;
     static_assert(
         kSame || kArgument != Argument::kSource,
-        "weft: this operand of args does not point to the policy's Element; b of a GEMM of "
-        "std::uint8_t is std::int8_t");
+        "weft: args.src does not point to the policy's Element (or, with a SourceFunctor, "
+        "to its Source)");
+    static_assert(kSame || kArgument != Argument::kOperandA,
+                  "weft: args.a of a GEMM does not point to the policy's Element (float for Tf32; "
+                  "with a LoadA, to its Source)");
+    static_assert(kSame || kArgument != Argument::kOperandB,
+                  "weft: args.b of a GEMM does not point to the policy's Element (std::int8_t for "
+                  "std::uint8_t, float for Tf32; with a LoadB, to its Source)");
+    static_assert(kSame || !kConst || kArgument != Argument::kOutput,
+                  "weft: args.dst (c of a GEMM) is const, and a run writes to it; pass a pointer, "
+                  "span or container of elements that are not const");
     static_assert(kSame || kArgument != Argument::kBias,
                   "weft: args.bias points to another type than the policy's bias stage reads: "
                   "Bias<T> reads T (float unless given), SumBias reads std::int32_t");
     static_assert(kSame || kArgument != Argument::kResidual,
                   "weft: args.residual points to another type than the policy's Residual stage "
                   "reads: Residual<T> reads T (std::int8_t unless given)");
-    static_assert(kSame || kArgument != Argument::kOutput,
+    static_assert(kSame || kConst || kArgument != Argument::kOutput,
                   "weft: args.dst (c of a GEMM) points to another type than the policy's output "
                   "stage writes: ClampTo<T> and RoundTo<T> write T, ToFloat writes float, "
                   "ToAccumulator std::int32_t");
@@ -89,6 +112,10 @@ class TypedPointer {
 
 template <class Type>
 using SourcePointer = TypedPointer<const Type, Argument::kSource>;
+template <class Type>
+using OperandAPointer = TypedPointer<const Type, Argument::kOperandA>;
+template <class Type>
+using OperandBPointer = TypedPointer<const Type, Argument::kOperandB>;
 template <class Type>
 using BiasPointer = TypedPointer<const Type, Argument::kBias>;
 template <class Type>

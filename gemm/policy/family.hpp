@@ -19,12 +19,13 @@ struct Family {};
 template <class PolicyT>
 class Gemm;
 
-// A family is no operator. This says so to who wrote Gemm where Dispatch was meant.
+// A family is no policy. This says so to who wrote Gemm where Dispatch was meant.
 template <class... Policies>
-class Gemm<Family<Policies...>> {
+struct CheckedGemmPolicy<Family<Policies...>> {
   static_assert(sizeof...(Policies) == static_cast<std::size_t>(-1),
                 "weft: Gemm takes one policy; weft::gemm::Dispatch<Family> chooses among those of "
                 "a family");
+  static constexpr bool kValid = false;
 };
 
 // The kind of operator that a family's policies describe. Each kind specialises it, matrix products
@@ -36,13 +37,26 @@ class Gemm<Family<Policies...>> {
 //     static constexpr const char* kFrom, *kBy, *kTo;  // operands and layouts, in tuning tables
 //     static constexpr const char* kCMake;  // the function that compiles a policy for the GPU
 //     static constexpr bool kIntegerSums;   // int32 accumulators: all tiles give the same bits
+// What a policy that is of no kind has in the place of an operator.
+struct NoOperator {
+  static constexpr bool kValid = false;
+  struct Problem {
+    std::int64_t m, n, h, w, c, k, r, s, pad_top, pad_left, pad_bottom, pad_right, stride_h,
+        stride_w, dilation_h, dilation_w, groups, lda, ldb, ldc, batch;
+  };
+};
 template <class PolicyT>
 struct OperatorKind {
+  using Operator = NoOperator;
+  using Checked = NoOperator;
+  using Same = std::tuple<>;
   static_assert(
       sizeof(PolicyT) == 0,
       "weft: a family's policies are those of matrix products, with the types of "
       "gemm/policy/gemm_policy.hpp, or of convolutions, with those of conv/policy/policy.hpp and "
-      "weft/conv/policy/family.hpp included");
+      "weft/conv/policy/family.hpp included; which type is missing, Gemm<Policy> or "
+      "Convolution<Policy> "
+      "says");
 };
 template <class PolicyT>
   requires MatrixPolicy<PolicyT>
@@ -89,12 +103,22 @@ struct FamilyTuple<Family<Policies...>> {
   using type = std::tuple<Policies...>;
 };
 
+// The numbers are template parameters so that a compiler prints them with the message.
+template <int kTold, int kPoliciesOfTheFamily>
+struct CheckedSize {
+  static_assert(kTold == kPoliciesOfTheFamily,
+                "weft: weft_add_family() was told another number of policies than the family has; "
+                "the second number of CheckedSize<told, right> is the right one");
+};
+
 template <class Functor, int kSize, int kIndex>
 struct PolicyAt {
   using Tuple = typename FamilyTuple<Functor>::type;
-  static_assert(std::tuple_size_v<Tuple> == kSize,
-                "weft: weft_add_family() was told another number of policies than the family has");
-  using type = std::tuple_element_t<kIndex, Tuple>;
+  static constexpr int kPolicies = std::tuple_size_v<Tuple>;
+  // Of a policy that is not there, the last one stands in the place.
+  static constexpr int kAt = kIndex < kPolicies ? kIndex : kPolicies - 1;
+  static_assert(sizeof(CheckedSize<kSize, kPolicies>) > 0);
+  using type = std::tuple_element_t<kAt, Tuple>;
 };
 
 template <class... Families>
@@ -167,17 +191,18 @@ using ListedFamily = typename internal::UndividedOf<Listed, FamilyT>::type;
 template <class... Policies>
 struct CheckedFamily {
   static_assert(sizeof...(Policies) > 0, "weft: a family names at least one policy");
-  static_assert((OperatorKind<Policies>::Checked::kValid && ...));
+  static constexpr bool kSound =
+      sizeof...(Policies) > 0 && (OperatorKind<Policies>::Checked::kValid && ...);
   template <class PolicyT, class... Others>
   static constexpr bool Same(std::tuple<PolicyT, Others...>*) {
     return (
         std::is_same_v<typename OperatorKind<PolicyT>::Same, typename OperatorKind<Others>::Same> &&
         ...);
   }
-  static_assert(Same(static_cast<std::tuple<Policies...>*>(nullptr)),
+  static_assert(!kSound || Same(static_cast<std::tuple<Policies...>*>(nullptr)),
                 "weft: the policies of a family differ in their config only; types and layouts are "
                 "the same");
-  static constexpr bool kValid = true;
+  static constexpr bool kValid = kSound;
 };
 
 }  // namespace weft::gemm

@@ -165,7 +165,26 @@ concept HasGemmMembers = MatrixPolicy<PolicyT> && requires {
   PolicyT::config;
 };
 
-// Instantiating this checks a GEMM policy; the mainloop checks what the config's numbers must
+namespace internal {
+
+// What of a policy is right, each with all before it: nothing behind a mistake can be checked.
+template <class PolicyT>
+concept HasGemmConfig =
+    HasGemmMembers<PolicyT> && Config<std::remove_cvref_t<decltype(PolicyT::config)>>;
+template <class PolicyT>
+concept HasGemmElement =
+    HasGemmConfig<PolicyT> && !std::is_void_v<typename SumOf<typename PolicyT::Element>::type>;
+template <class PolicyT>
+concept HasGemmChain =
+    HasGemmElement<PolicyT> && epilogues::IsChain<typename PolicyT::Epilogue>::value;
+// A Chain that is wrong has said so itself.
+template <class PolicyT>
+concept HasSoundGemmChain = HasGemmChain<PolicyT> && PolicyT::Epilogue::kValid;
+
+}  // namespace internal
+
+// Instantiating this checks a GEMM policy; where kValid is false, what follows is a RefusedOperator
+// (gemm/check/refused.hpp); the mainloop checks what the config's numbers must
 // fulfil.
 template <class PolicyT>
 struct CheckedGemmPolicy {
@@ -188,19 +207,25 @@ struct CheckedGemmPolicy {
       requires { PolicyT::config; },
       "weft: this GEMM policy has no `static constexpr auto config`, such as "
       "weft::gemm::kMma128x128");
-  static constexpr bool kValid = true;
+  static_assert(!HasGemmMembers<PolicyT> || internal::HasGemmConfig<PolicyT>,
+                "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
+                "SimtAsyncConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as "
+                "weft::gemm::kMma128x128");
+  static_assert(!internal::HasGemmConfig<PolicyT> || internal::HasGemmElement<PolicyT>,
+                "weft: a GEMM multiplies Element = std::int8_t, std::uint8_t, weft::Half, "
+                "weft::Bfloat16, weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
+                "weft::Complex<float> or weft::Complex<double>");
+  static_assert(!internal::HasGemmElement<PolicyT> || internal::HasGemmChain<PolicyT>,
+                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
+  static constexpr bool kValid = false;
 };
 
 template <class PolicyT>
-  requires(HasGemmMembers<PolicyT>)
+  requires(internal::HasSoundGemmChain<PolicyT>)
 struct CheckedGemmPolicy<PolicyT> {
   using Element = typename PolicyT::Element;
   using Epilogue = typename PolicyT::Epilogue;
   using Sum = typename SumOf<Element>::type;
-  static_assert(Config<std::remove_cvref_t<decltype(PolicyT::config)>>,
-                "weft: a GEMM policy needs `static constexpr auto config`, a SimtConfig, "
-                "SimtAsyncConfig, MmaSm75Config, MmaSm80Config or WgmmaSm90Config such as "
-                "weft::gemm::kMma128x128");
   static constexpr Mainloop kMainloop = std::remove_cvref_t<decltype(PolicyT::config)>::kMainloop;
   static constexpr bool kSimt = kMainloop == Mainloop::kSimt || kMainloop == Mainloop::kSimtAsync;
   static constexpr bool kFma = std::is_same_v<Element, float> || kOwnArithmetic<Element>;
@@ -240,11 +265,6 @@ struct CheckedGemmPolicy<PolicyT> {
   static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(
-      !std::is_void_v<Sum>,
-      "weft: a GEMM multiplies Element = std::int8_t, std::uint8_t, weft::Half, weft::Bfloat16, "
-      "weft::Float8E4m3, weft::Float8E5m2, weft::Tf32, float, double, "
-      "weft::Complex<float> or weft::Complex<double>");
-  static_assert(
       !kSimt || !kFloat16<Element>,
       "weft: the simt GEMM multiplies Element = std::int8_t, std::uint8_t, float, double or "
       "weft::Complex; 16-bit floats take the mma_sm80 mainloop");
@@ -263,8 +283,6 @@ struct CheckedGemmPolicy<PolicyT> {
   static_assert(
       !kGrouped<PolicyT> || kKMajorA<PolicyT>,
       "weft: a Grouped GEMM takes a row-major A: its groups are rows, which begin anywhere");
-  static_assert(epilogues::IsChain<Epilogue>::value,
-                "weft: Epilogue is a weft::epilogues::Chain<stages...>");
   static_assert(
       internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
       "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
@@ -289,7 +307,8 @@ struct CheckedGemmPolicy<PolicyT> {
                      PolicyT::config.alignment.dst == sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst must be whole elements, and one element for a "
                 "column-major C");
-  static constexpr bool kValid = true;
+  // 16-bit floats have no simt tile.
+  static constexpr bool kValid = !kSimt || !kFloat16<Element>;
 };
 
 }  // namespace weft::gemm

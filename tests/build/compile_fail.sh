@@ -4,7 +4,7 @@
 # Runs the compiler on the source and checks what its comments expect:
 #   // EXPECT: <regex>      must fail, the first error line must match (grep -E); every such line must,
 #                           up to the line's end
-#   // MAX_ERRORS: <n>      at most n error lines, so that the sentence is not buried; optional
+#   // MAX_ERRORS: <n>      at most n error lines, where the compiler says more than the sentence; 1 unless given
 #   // EXPECT_SUCCESS       must compile: the control that the failures come from what they claim
 #
 # Several sources are one run of the compiler, most of whose time is for the headers that they share. Each is
@@ -50,8 +50,8 @@ check() {
     return 1
   fi
   errors=$(grep -c 'error:' <<<"$output")
-  if [ -n "$max_errors" ] && [ "$errors" -gt "$max_errors" ]; then
-    printf '%d error lines, more than %d:\n%s\n' "$errors" "$max_errors" "$output"
+  if [ "$errors" -gt "${max_errors:-1}" ]; then
+    printf '%d error lines, more than %d:\n%s\n' "$errors" "${max_errors:-1}" "$output"
     return 1
   fi
   echo "$first"

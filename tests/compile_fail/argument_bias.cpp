@@ -1,7 +1,6 @@
 // A bias of another type than the Bias stage's.
 // EXPECT: static assertion failed: weft: args.bias points to another type than the policy's bias stage
 // reads: Bias<T> reads T \(float unless given\), SumBias reads std::int32_t
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 void Run(const weft::conv::Convolution<Base>& op, const std::int8_t* x, const std::int32_t* b,

@@ -1,7 +1,6 @@
 // A destination of another type than the output stage writes.
 // EXPECT: static assertion failed: weft: args.dst \(c of a GEMM\) points to another type than the
 // policy's output stage writes: ClampTo<T> and RoundTo<T> write T
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 void Run(const weft::conv::Convolution<Base>& op, const std::int8_t* x, const float* b,

@@ -1,7 +1,6 @@
 // A residual of another type than the Residual stage's.
 // EXPECT: static assertion failed: weft: args.residual points to another type than the policy's
 // Residual stage reads: Residual<T> reads T (std::int8_t unless given)
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,5 +1,6 @@
 // A chain of two mainloops, whose sums lie differently.
 // EXPECT: static assertion failed: weft: sums become operand A in registers with config.mainloop = kMmaSm80, or kWgmmaSm90, in both products
+// MAX_ERRORS: 2
 #include "tests/compile_fail/block_base.hpp"
 
 struct Other : BlockBase {

@@ -1,5 +1,6 @@
 // A matrix of floats is converted only if it is said how.
 // EXPECT: static assertion failed: weft: a matrix of another type than the operand's needs a function
+// MAX_ERRORS: 2
 #include "tests/compile_fail/block_base.hpp"
 
 using Product = weft::gemm::Block<BlockBase>;

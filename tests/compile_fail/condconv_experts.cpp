@@ -1,6 +1,5 @@
 // The filters of PerSample, which are mixed already, in the place of experts.
 // EXPECT: static assertion failed: weft: this bank of filters was packed for another prologue than the operator's
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/condconv.hpp"
 

@@ -1,6 +1,5 @@
 // Experts of int4.
 // EXPECT: static assertion failed: weft: CondConv mixes experts of int8
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/condconv.hpp"
 

@@ -1,5 +1,6 @@
 // A config without its stages.
 // EXPECT: static assertion failed: weft: MmaSm80Config\(threadblock, warp, stages\) needs its stages
+// MAX_ERRORS: 3
 #include "weft/gemm/tile/config.hpp"
 
 constexpr weft::gemm::MmaSm80Config kNamed({.threadblock = {64, 64, 64},

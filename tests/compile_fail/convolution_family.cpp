@@ -1,7 +1,6 @@
 // A family where a policy is expected.
 // EXPECT: static assertion failed: weft: Convolution takes one policy; weft::conv::Dispatch<Family>
 // chooses among those of a family
-// MAX_ERRORS: 2
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/ready_made.hpp"
 

@@ -1,6 +1,5 @@
 // Numbers in the place of a Problem.
 // EXPECT: static assertion failed: weft: Create takes a Problem, whose fields have names
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 auto op = weft::conv::Convolution<Base>::Create(1, 32, 8, 8, 64, 3, 3);

@@ -1,6 +1,5 @@
 // The packed filter of a convolution.
 // EXPECT: static assertion failed: weft: this filter is not packed for a Deconvolution; call
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/deconvolution.hpp"
 

@@ -1,6 +1,5 @@
 // A deconvolution's filter of int4.
 // EXPECT: static assertion failed: weft: Deconvolution takes filters of int8
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/deconvolution.hpp"
 

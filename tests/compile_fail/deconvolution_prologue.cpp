@@ -1,6 +1,5 @@
 // A policy whose convolution has one filter for all pixels.
 // EXPECT: static assertion failed: weft: Deconvolution runs a convolution for each phase of the stride, so its policy has
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/deconvolution.hpp"
 

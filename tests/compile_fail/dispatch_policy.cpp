@@ -1,7 +1,6 @@
 // A policy where a family is expected.
 // EXPECT: static assertion failed: weft: Dispatch takes a Family<policies...>; one policy is an
 // operator by itself
-// MAX_ERRORS: 2
 #include "tests/compile_fail/policy_base.hpp"
 #include "weft/conv/dispatch.hpp"
 

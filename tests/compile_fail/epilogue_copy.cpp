@@ -1,7 +1,6 @@
 // A second output in a blocked format of its own.
 // EXPECT: static assertion failed: weft: Copy<T, Format> takes NHWC or NCHW, or no format for
 // the output's
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

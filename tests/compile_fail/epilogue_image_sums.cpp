@@ -1,7 +1,6 @@
 // Sums of what an output stage does not make.
 // EXPECT: static assertion failed: weft: ImageSums or OnlyImageSums stands in an epilogue Chain once,
 // right before ClampTo<T>
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -2,7 +2,6 @@
 // EXPECT: static assertion failed: weft: every stage of an epilogue Chain is default-constructible and
 // trivially copyable, since its bytes are copied to the GPU; give an activation numbers and arrays
 // as members, no std::vector, std::string or virtual functions
-// MAX_ERRORS: 1
 #include <vector>
 
 #include "tests/compile_fail/policy_base.hpp"

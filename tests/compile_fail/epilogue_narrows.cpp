@@ -1,6 +1,5 @@
 // An activation that takes an int: the call would drop what lies behind the point.
 // EXPECT: static assertion failed: weft: an activation of this epilogue Chain takes another type than float
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Whole {

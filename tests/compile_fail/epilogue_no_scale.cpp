@@ -1,7 +1,6 @@
 // Without Scale nothing reads the sums: the convolution would be lost.
 // EXPECT: static assertion failed: weft: an epilogue Chain without a Scale stage never reads the sums;
 // add Scale
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -6,4 +6,4 @@ struct Mine : Base {
   using Epilogue = weft::epilogues::Relu;
 };
 
-auto op = weft::conv::Convolution<Mine>::Create({});
+const bool kUsed = Use<Mine>();

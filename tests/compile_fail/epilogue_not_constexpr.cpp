@@ -1,7 +1,6 @@
 // An activation without `constexpr`: right on the CPU, without code on the GPU.
 // EXPECT: static assertion failed: weft: an activation of this epilogue Chain is not constexpr all
 // through, so it has no GPU code; write `constexpr float operator\(\)\(float\) const`
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Half {

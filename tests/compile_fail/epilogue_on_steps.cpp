@@ -1,7 +1,6 @@
 // An activation that wants more than a number, applied to steps.
 // EXPECT: static assertion failed: weft: OnSteps<F> takes an activation with `constexpr float
 // operator\(\)\(float\) const`; give one that looks at the channel or the coordinate its own scales
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // An activation of what is in steps already.
 // EXPECT: static assertion failed: weft: the stages of an epilogue Chain come in the order
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

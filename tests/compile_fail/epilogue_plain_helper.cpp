@@ -1,7 +1,6 @@
 // A constexpr function template that calls a plain function, which no compiler warns of.
 // EXPECT: static assertion failed: weft: an activation of this epilogue Chain is not constexpr all
 // through
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 inline float Halve(float x) {

@@ -1,6 +1,5 @@
 // What reads through a pointer and calls a plain function is noticed, too.
 // EXPECT: static assertion failed: weft: an activation of this epilogue Chain is not constexpr all through
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 inline float Load(const float* scale) {

@@ -1,7 +1,6 @@
 // An activation of real values whose result is clamped to bytes as it is.
 // EXPECT: static assertion failed: weft: an activation of real values .* stands in an epilogue Chain that
 // ends in ClampTo<T> without an OutputScale behind it; add OutputScale, give args.alpha = sx \* sw
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

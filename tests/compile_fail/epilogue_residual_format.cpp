@@ -1,7 +1,6 @@
 // A residual in a filter's format.
 // EXPECT: static assertion failed: weft: Residual<T, Format> takes a tensor format \(NCxHWx<x>, NHWC,
 // NCHW\), or none for the output's
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // A zero point of a residual that is a float already.
 // EXPECT: static assertion failed: weft: ResidualWithZeroPoint<T> takes T = std::int8_t or std::uint8_t
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,7 +1,6 @@
 // A bias inside the sum comes before the sum is scaled.
 // EXPECT: static assertion failed: weft: the stages of an epilogue Chain come in the order \[Residual\]
 // \[SourceZeroPoint\] \[FilterZeroPoint\] \[SumBias\] \[Scale\]
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

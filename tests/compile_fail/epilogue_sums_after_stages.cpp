@@ -1,7 +1,6 @@
 // Stages whose results the output stage does not look at.
 // EXPECT: static assertion failed: weft: ToAccumulator \(ToSums\) writes the sums as they are, so no
 // stage but SumBias may stand before it
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,7 +1,6 @@
 // Two activations with a value for each channel.
 // EXPECT: static assertion failed: weft: an epilogue Chain has at most one activation with a value
 // for each channel, such as PRelu
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // A bank where the operator has one filter.
 // EXPECT: static assertion failed: weft: this bank of filters was packed for another prologue than the operator's
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 using Bank = weft::PackedFilter<weft::CxRSKx<4>, std::int8_t, weft::prologues::PerSample>;

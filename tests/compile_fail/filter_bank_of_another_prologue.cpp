@@ -1,6 +1,5 @@
 // The bank of one prologue where another's is wanted: the filters would be in another order.
 // EXPECT: static assertion failed: weft: this bank of filters was packed for another prologue than the operator's
-// MAX_ERRORS: 1
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/prologues/prologues.hpp"
 

@@ -1,7 +1,6 @@
 // The buffer where its view is expected.
 // EXPECT: static assertion failed: weft: args.filter is a PackedFilter, not the buffer that owns it;
 // pass its view\(\)
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 void Run(const weft::conv::Convolution<Base>& op, const std::int8_t* x, const float* b,

@@ -1,6 +1,5 @@
 // A filter packed by PackFilter where a depthwise operator wants its own packing.
 // EXPECT: static assertion failed: weft: this filter is not packed for a depthwise operator
-// MAX_ERRORS: 1
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/prologues/prologues.hpp"
 

@@ -1,6 +1,5 @@
 // A filter of floats where the operator multiplies int8.
 // EXPECT: static assertion failed: weft: this filter is packed for another format .or element type. than the policy's FilterLayout
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 void Run(const weft::conv::Convolution<Base>& op, const std::int8_t* x,

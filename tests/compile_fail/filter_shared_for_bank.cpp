@@ -1,6 +1,5 @@
 // One filter where the operator's prologue chooses from a bank.
 // EXPECT: static assertion failed: weft: this is one filter, and the operator's prologue chooses from a bank of them; pack it with weft::PackFilters
-// MAX_ERRORS: 1
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/prologues/prologues.hpp"
 

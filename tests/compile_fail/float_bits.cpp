@@ -1,6 +1,5 @@
 // An integer is neither a value nor bits.
 // EXPECT: use of deleted function 'weft::Half::Half\(
-// MAX_ERRORS: 1
 #include "weft/layouts/element/float16.hpp"
 
 static_assert(weft::Half(1.5f).ToFloat() == 1.5f && weft::Bfloat16(2.0f).ToFloat() == 2.0f);

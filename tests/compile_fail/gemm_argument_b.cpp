@@ -1,6 +1,5 @@
 // B of unsigned bytes, which is of signed ones beside an A of unsigned ones.
-// EXPECT: static assertion failed: weft: this operand of args does not point to the policy's Element; b of a GEMM
-// MAX_ERRORS: 1
+// EXPECT: static assertion failed: weft: args.b of a GEMM does not point to the policy.s Element
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

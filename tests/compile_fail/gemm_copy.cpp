@@ -1,7 +1,6 @@
 // A second output of a matrix product.
 // EXPECT: static assertion failed: weft: Copy, ChannelRange and ImageSums are stages of
 // convolutions, of which a matrix product is one with R = S = 1
-// MAX_ERRORS: 1
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

@@ -1,7 +1,6 @@
 // A family where a policy of a product is expected.
 // EXPECT: static assertion failed: weft: Gemm takes one policy; weft::gemm::Dispatch<Family> chooses
 // among those of a family
-// MAX_ERRORS: 2
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/ready_made.hpp"
 

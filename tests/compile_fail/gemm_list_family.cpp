@@ -1,5 +1,6 @@
 // Lists are of matrix products.
 // EXPECT: template constraint failure for
+// MAX_ERRORS: 2
 #include "tests/compile_fail/gemm_base.hpp"
 #include "weft/conv/ready_made.hpp"
 

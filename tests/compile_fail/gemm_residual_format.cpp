@@ -1,7 +1,6 @@
 // A residual in a tensor's format: matrices have none.
 // EXPECT: static assertion failed: weft: the residual of a GEMM has C's layout: Residual<T>, without a
 // tensor format
-// MAX_ERRORS: 1
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

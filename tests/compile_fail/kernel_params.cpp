@@ -1,6 +1,5 @@
 // A functor of 33 KB, which a launch cannot pass: refused where there is no GPU, too.
 // EXPECT: static assertion failed: weft: the parameters of a kernel, an operator's functors with their members
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Table {

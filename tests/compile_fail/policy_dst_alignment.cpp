@@ -2,7 +2,6 @@
 // EXPECT: static assertion failed: weft: config.alignment.dst does not fit DstLayout: it must be whole
 // elements and divide the bytes of the channels that lie side by side there; give the policy
 // WithDstAlignment(config, bytes)
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

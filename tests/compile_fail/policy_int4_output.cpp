@@ -1,6 +1,5 @@
 // Outputs of 4 bits from a chain that makes 8.
 // EXPECT: static assertion failed: weft: a DstLayout of PairedInt4 holds 4 bits of a value: the Epilogue ends with
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

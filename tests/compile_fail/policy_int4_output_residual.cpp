@@ -1,6 +1,5 @@
 // A residual in the format of outputs of 4 bits.
 // EXPECT: static assertion failed: weft: residuals are not of 4 bits: beside a DstLayout of PairedInt4, name the
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // Outputs of 4 bits where they are stored by TMA.
 // EXPECT: static assertion failed: weft: the wgmma_sm90 mainloop and depthwise convolutions have no outputs of PairedInt4
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

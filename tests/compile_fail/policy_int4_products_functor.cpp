@@ -1,6 +1,5 @@
 // A functor makes bytes, which instructions of 4 bits do not read.
 // EXPECT: static assertion failed: weft: instructions of 4 bits read the source as it is, and a SourceFunctor makes
-// MAX_ERRORS: 1
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/ready_made.hpp"
 

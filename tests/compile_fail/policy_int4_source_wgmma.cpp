@@ -1,6 +1,5 @@
 // Sources of 4 bits where TMA leaves bytes as they are.
 // EXPECT: static assertion failed: weft: the mainloop of this policy's config does not read its SrcLayout with its FilterLayout
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // Filters of int4 whose rows are no whole blocks.
 // EXPECT: static assertion failed: weft: the mainloop of this policy's config does not read its SrcLayout with its FilterLayout
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -6,4 +6,4 @@ struct Mine : Base {
   using SrcLayout = weft::NCxHWx<32>;
 };
 
-auto op = weft::conv::Convolution<Mine>::Create({});
+const bool kUsed = Use<Mine>();

@@ -6,4 +6,4 @@ struct Mine : Base {
   static constexpr int config = 3;
 };
 
-auto op = weft::conv::Convolution<Mine>::Create({});
+const bool kUsed = Use<Mine>();

@@ -12,4 +12,4 @@ struct Mine {
   static constexpr auto config = weft::conv::kSimt64x64;
 };
 
-auto op = weft::conv::Convolution<Mine>::Create({});
+const bool kUsed = Use<Mine>();

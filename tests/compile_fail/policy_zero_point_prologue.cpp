@@ -1,6 +1,5 @@
 // A table of corrections belongs to one filter, and this prologue has one for each image.
 // EXPECT: static assertion failed: weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter,
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

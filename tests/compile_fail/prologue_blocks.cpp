@@ -1,6 +1,5 @@
 // A block of pixels with rows and no columns.
 // EXPECT: static assertion failed: weft: kDepends.block_h and block_w of a prologue are both positive, or both 0
-// MAX_ERRORS: 1
 #include "weft/prologues/prologues.hpp"
 
 struct Mine : weft::prologues::SharedFilter {

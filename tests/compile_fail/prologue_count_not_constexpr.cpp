@@ -1,6 +1,5 @@
 // Filters without constexpr.
 // EXPECT: static assertion failed: weft: Filters of a prologue must be constexpr
-// MAX_ERRORS: 1
 #include "weft/prologues/prologues.hpp"
 
 struct Mine : weft::prologues::SharedFilter {

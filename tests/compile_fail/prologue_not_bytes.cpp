@@ -1,6 +1,5 @@
 // A member that cannot be copied to the GPU as bytes.
 // EXPECT: static assertion failed: weft: a prologue is copied to the GPU as bytes, so its members are numbers and pointers
-// MAX_ERRORS: 1
 #include <vector>
 
 #include "weft/prologues/prologues.hpp"

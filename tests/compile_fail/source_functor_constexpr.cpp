@@ -1,6 +1,5 @@
 // A functor of the source without GPU code.
 // EXPECT: static assertion failed: weft: a SourceFunctor is not constexpr all through
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

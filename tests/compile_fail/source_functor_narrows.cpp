@@ -1,6 +1,5 @@
 // A source of uint8 in a functor that takes int8, which has not all of its values.
 // EXPECT: static assertion failed: weft: a SourceFunctor takes another type than its Source
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // A functor of the source that is not told the channel.
 // EXPECT: static assertion failed: weft: a SourceFunctor has `using Source = std::uint8_t` \(or
-// MAX_ERRORS: 1
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
