@@ -189,13 +189,16 @@ if(WEFT_INSTALL)
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1
              ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/block_gemm.md)
   build_test(documents_custom_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md -DCOUNT=3 -DONE_FILE=ON
-             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/custom_operators.md)
+             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md,${PROJECT_SOURCE_DIR}/docs/engine.md -DCOUNT=5
+             -DONE_FILE=ON
+             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/custom_operators.md
+                  ${PROJECT_SOURCE_DIR}/docs/engine.md)
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()
 endif()
 build_test(consumer_subdirectory_cpu consumer -DCASE=subdirectory_cpu)
 if(WEFT_HAVE_CUDA)
+  build_test(documents_engine_gpu engine_page "-DINCLUDES=${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES}")
   build_test(consumer_subdirectory consumer -DCASE=subdirectory)
 endif()
