@@ -188,11 +188,14 @@ if(WEFT_INSTALL)
   build_test(documents_block_gemm documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1
              ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/block_gemm.md)
+  set(documents)
+  foreach(page custom_operators engine quantization)
+    list(APPEND documents ${PROJECT_SOURCE_DIR}/docs/${page}.md)
+  endforeach()
+  string(REPLACE ";" "," commas "${documents}")
   build_test(documents_custom_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md,${PROJECT_SOURCE_DIR}/docs/engine.md -DCOUNT=5
-             -DONE_FILE=ON
-             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/custom_operators.md
-                  ${PROJECT_SOURCE_DIR}/docs/engine.md)
+             -DDOCUMENT=${commas} -DCOUNT=6 -DONE_FILE=ON
+             ONCE ${once_library} ${once_headers} ${documents})
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()
