@@ -44,5 +44,5 @@ step(${CMAKE_COMMAND} -S ${WORK} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_CO
      -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(i RANGE 1 ${programs})
-  step(${WORK}/build/program${i})
+  step(${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/program${i})
 endforeach()
