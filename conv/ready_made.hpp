@@ -6,9 +6,9 @@
 //
 //     using Op = weft::conv::Dispatch<weft::conv::S8Conv4SmallFamily<weft::epilogues::BiasHSwish<>>>;
 //
-// They run on the CPU as they are and on the GPU after weft_add_operators(), or weft_add_family()
-// for all tiles of a family; the library weft::ready_made has GPU code of those that
-// conv/operators.cmake names.
+// Each runs on the CPU as it is. On the GPU it runs in a program whose CMakeLists.txt names it in
+// weft_add_operators(), or a family in weft_add_family(). The library weft::ready_made, which a
+// program links beside weft::weft, holds the GPU code of those that conv/operators.cmake lists.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,8 @@ RESULTS = "perf/results"
 TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
-                "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/operators.md")
+                "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
+                "docs/operators.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 MARKED = re.compile(
@@ -163,13 +164,15 @@ def marked_tables(found, made, root):
             marked["cudnn"] = cudnn_differences(log.read_text())
     if result := Set(root / RESULTS).one(report_compile.FILE, report_compile.FIELDS, report_compile.ENVIRONMENT):
         marked["compile-times"] = report_compile.times(result, table)
+    if result := Set(root / RESULTS).one(report_compile.BUILDS, report_compile.BUILD_FIELDS, report_compile.ENVIRONMENT):
+        marked["build-costs"] = report_compile.builds(result, table)
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
     return marked
 
 
 MARKED_TABLES = ("speed", "anchors", "network", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "small-families")
+                 "build-costs", "small-families")
 
 
 def rewritten(text, marked, name="page"):

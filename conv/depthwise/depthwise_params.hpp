@@ -53,11 +53,12 @@ struct DepthwiseIteratorParams {
   std::int32_t base_h = 0, base_w = 0;
   // For the kernel of any shape: output columns, filter rows and columns, strides and steps.
   std::int32_t q = 0, r = 0, s = 0, stride_h = 0, stride_w = 0, step_h = 0, step_w = 0;
-  gemm::FastDivmod channel_tiles;  // by the blocks that share pixels and differ in channels
-  // By the threads that share a row of the output, and by those that are one below the other in an
-  // image.
+  // Divides by the number of blocks that have the same pixels and different channels.
+  gemm::FastDivmod channel_tiles;
+  // columns divides by the threads side by side in a row of outputs; row_tiles by the threads below
+  // each other that cover the rows of an image.
   gemm::FastDivmod columns, row_tiles;
-  gemm::FastDivmod multiplier;  // by K / C
+  gemm::FastDivmod multiplier;  // divides by K / C
   std::int32_t tiles = 0;       // threads that have the same channels
 
   // The outputs of thread `index` of those `tiles`, for channel 0 and `rows` rows to a thread.

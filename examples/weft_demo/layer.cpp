@@ -53,7 +53,7 @@ absl::StatusOr<Answer> Run(const Layer& layer, const Start& start) {
   auto planar = weft::ConvertTensor<typename Policy::DstLayout, weft::NCHW>(
       layer.problem.dst(), absl::MakeConstSpan(dst));
   if (!planar.ok()) return planar.status();
-  return Answer{*std::move(planar), *milliseconds};
+  return Answer{*std::move(planar), *milliseconds, 1.0 - op->counts().useful};
 }
 
 template <class Start>

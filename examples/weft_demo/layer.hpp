@@ -29,6 +29,8 @@ Layer RandomLayer(std::int64_t images);
 struct Answer {
   std::vector<std::int8_t> dst;  // NCHW
   double milliseconds = 0.0;
+  double padding =
+      0.0;  // of a kernel: the share of its multiplications that only fill up its tiles
 };
 
 // Plain loops, on all cores.

@@ -19,9 +19,9 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
   static_assert(!Scheduler::kListed,
                 "weft: config.ping_pong of a product of Listed is false: its tiles have k tiles of "
                 "their own");
-  static_assert(
-      !Scheduler::kSparse,
-      "weft: config.ping_pong of a product of Grouped is false: tiles that it lacks take no turn");
+  static_assert(!Scheduler::kSparse,
+                "weft: config.ping_pong of a product of Grouped is false: groups may lack some of "
+                "the grid's tiles, and ping-pong passes over tiles that all exist");
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     Roles::PrefetchTensorMaps(p, t);

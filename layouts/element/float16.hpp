@@ -87,6 +87,7 @@ struct Half {
 #endif
     return internal::HalfToFloat(bits);
   }
+  explicit constexpr operator float() const { return ToFloat(); }
   friend constexpr bool operator==(const Half&, const Half&) = default;  // compares bits
 };
 
@@ -118,6 +119,7 @@ struct Bfloat16 {
   }
 
   constexpr float ToFloat() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+  explicit constexpr operator float() const { return ToFloat(); }
   friend constexpr bool operator==(const Bfloat16&, const Bfloat16&) = default;  // compares bits
 };
 

@@ -70,6 +70,7 @@ struct Float8E4m3 {
     }
     return std::bit_cast<float>(sign | ((magnitude << 20) + 0x3c000000u));
   }
+  explicit constexpr operator float() const { return ToFloat(); }
   friend constexpr bool operator==(const Float8E4m3&,
                                    const Float8E4m3&) = default;  // compares bits
 };
@@ -98,6 +99,7 @@ struct Float8E5m2 {
   constexpr float ToFloat() const {
     return Half::FromBits(static_cast<std::uint16_t>(bits << 8)).ToFloat();
   }
+  explicit constexpr operator float() const { return ToFloat(); }
   friend constexpr bool operator==(const Float8E5m2&,
                                    const Float8E5m2&) = default;  // compares bits
 };

@@ -17,6 +17,7 @@ struct Tf32 {
   constexpr float ToFloat() const {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(stored) & ~std::uint32_t{0x1fff});
   }
+  explicit constexpr operator float() const { return ToFloat(); }
   // x rounded to nearest, halves to even, beyond the largest to infinity; half the error of leaving
   // it as it is. Every NaN becomes 0x7fffe000.
   static constexpr Tf32 FromFloat(float x) {

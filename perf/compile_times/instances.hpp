@@ -15,7 +15,7 @@ using Product = gemm::TiledGemm<Element, epilogues::Chain<epilogues::ToSums<Sum>
 
 struct S8Wgmma : Product<std::int8_t, std::int32_t, gemm::product_tiles::Wgmma128x128> {};
 struct HalfWgmma : Product<Half, float, gemm::product_tiles::Wgmma128x128> {};
-struct TurnsWgmma : Product<Half, float, gemm::product_tiles::PingPong128x128> {};
+struct PingPongWgmma : Product<Half, float, gemm::product_tiles::PingPong128x128> {};
 struct S8Mma : Product<std::int8_t, std::int32_t, gemm::product_tiles::Mma128x128> {};
 struct HalfMma : Product<Half, float, gemm::product_tiles::Mma128x128> {};
 struct FloatAsync : Product<float, float, gemm::product_tiles::AsyncFma128x128> {};

@@ -193,14 +193,20 @@ if(WEFT_INSTALL)
   build_test(documents_block_gemm documents
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1
              ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/block_gemm.md)
+  set(documents)
+  foreach(page custom_operators engine quantization)
+    list(APPEND documents ${PROJECT_SOURCE_DIR}/docs/${page}.md)
+  endforeach()
+  string(REPLACE ";" "," commas "${documents}")
   build_test(documents_custom_operators documents
-             -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/custom_operators.md -DCOUNT=3 -DONE_FILE=ON
-             ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/custom_operators.md)
+             -DDOCUMENT=${commas} -DCOUNT=6 -DONE_FILE=ON
+             ONCE ${once_library} ${once_headers} ${documents})
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()
 endif()
 build_test(consumer_subdirectory_cpu consumer -DCASE=subdirectory_cpu)
 if(WEFT_HAVE_CUDA)
+  build_test(documents_engine_gpu engine_page "-DINCLUDES=${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES}")
   build_test(consumer_subdirectory consumer -DCASE=subdirectory)
 endif()

@@ -1,9 +1,14 @@
-# Every program of a document: compiled with the flags of a user of the build, and run. With ONE_FILE as a
-# single file, in which the includes are read once.
+# Every program of a document, or of several with commas between: compiled with the flags of a user of the build, and run.
+# With ONE_FILE as a single file, in which the includes are read once.
 include(${CMAKE_CURRENT_LIST_DIR}/step.cmake)
 
 file(REMOVE_RECURSE ${WORK})
-fenced_blocks(blocks ${DOCUMENT} "int main")
+string(REPLACE "," ";" documents "${DOCUMENT}")
+set(blocks)
+foreach(document IN LISTS documents)
+  fenced_blocks(found ${document} "int main")
+  list(APPEND blocks "${found}")
+endforeach()
 set(lists "cmake_minimum_required(VERSION 3.25)
 project(documents LANGUAGES CXX)
 set(WEFT_CUDA OFF)
@@ -39,5 +44,5 @@ step(${CMAKE_COMMAND} -S ${WORK} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_CO
      -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(i RANGE 1 ${programs})
-  step(${WORK}/build/program${i})
+  step(${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/program${i})
 endforeach()

@@ -1,5 +1,5 @@
 // Warpgroups pass over tiles that are the others', which may not exist.
-// EXPECT: static assertion failed: weft: config.ping_pong of a product of Grouped is false: tiles that it lacks take no turn
+// EXPECT: static assertion failed: weft: config.ping_pong of a product of Grouped is false: groups may lack some of the grid's tiles, and ping-pong passes over tiles that all exist
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

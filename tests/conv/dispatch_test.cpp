@@ -86,8 +86,8 @@ void ExpectExact(const Op& op, const Activation& activation, int shift = 0) {
   EXPECT_EQ(dst, want_in_dst) << op.Describe();
 }
 
-// RunOnCpu of whichever policy, by the two tiles of the family that are compiled for the CPU. The ready-made tiles
-// themselves are rows of the table.
+// Whichever policy of the family is chosen, RunOnCpu is exact. It runs one of the two tiles of the family that are
+// compiled for the CPU, so that no other tile's kernel runs here.
 TEST(Dispatch, EveryPolicyEqualsTheReference) {
   const Problem p = SquareProblem(2, 37, 11, 70, 3, 1, 1);
   for (int i = 0; i < Nc4::kPolicies; ++i) {

@@ -130,6 +130,13 @@ class Others(unittest.TestCase):
         self.assertIn("| product of a / b | sm_90a | 1 | 2.2 | 2.0 | 1.2 |\n", text)
         self.assertIn("\nProducts in less than 10 s, as is wanted: 1 of 2; not product of c (12.0 s).\n", text)
 
+    def test_build_costs(self):
+        rows = [{"words": "an install", "toolkit": toolkit, "cpu_s": 88.6, "commit": "abc"} for toolkit in (False, True)]
+        text = report_compile.builds({"environment": {"device": "CPU", "nvcc": "13.0", "date": "today", "method": "how"}, "rows": rows},
+                                     tables.table)
+        self.assertIn("| an install | without | 89 |\n| an install | with | 89 |\n", text)
+        self.assertIn("\nCPU, nvcc 13.0; commit abc, today. How.\n", text)
+
     def test_plans_of_cudnn_that_agree_are_counted(self):
         line = ("difference: cudnn=9.19.0 peer={} problem=n1 numbers=random outputs=10 ties=1 differ=2 differ_at_ties=1 "
                 "largest=1 farthest_from_middle=0.1 differ_from_fma=3\n")

@@ -5,6 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <type_traits>
+
+#include "weft/layouts/element/float8.hpp"
+#include "weft/layouts/element/tf32.hpp"
 
 namespace weft {
 namespace {
@@ -45,6 +49,21 @@ TEST(Float16, Bfloat16RoundTripsAndRoundsToEven) {
   EXPECT_EQ(Bfloat16::FromBits(0x3f80).ToFloat(), 1.0f);
   EXPECT_EQ(Bfloat16::FromFloat(NAN).bits, 0x7fff);
   EXPECT_EQ(Bfloat16::FromFloat(INFINITY).bits, 0x7f80);
+}
+
+// An explicit conversion is ToFloat; there is no silent one.
+template <class T>
+void ExpectConverts() {
+  static_assert(static_cast<float>(T::FromFloat(1.5f)) == 1.5f && !std::is_convertible_v<T, float>);
+  EXPECT_EQ(float(T::FromFloat(-0.375f)), T::FromFloat(-0.375f).ToFloat());
+}
+
+TEST(ShortFloats, ConvertToFloatWhereItIsWritten) {
+  ExpectConverts<Half>();
+  ExpectConverts<Bfloat16>();
+  ExpectConverts<Float8E4m3>();
+  ExpectConverts<Float8E5m2>();
+  ExpectConverts<Tf32>();
 }
 
 }  // namespace

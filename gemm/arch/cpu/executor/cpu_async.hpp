@@ -121,7 +121,9 @@ struct WarpgroupLog {
 struct Async {
   bool deferred = true;
   bool poison = true;
-  uint64_t early_one_in = 0;  // of the schedule's decisions is to let an engine work early; 0: none
+  // A schedule lets an asynchronous unit do its work before it must once in so many decisions; with
+  // 0 it never does.
+  uint64_t early_one_in = 0;
   std::vector<std::unique_ptr<Mbarrier>> barriers;
   std::vector<std::unique_ptr<Copy>> copies;  // in flight, in the order of issue
   std::vector<std::unique_ptr<Copy>> spare;
