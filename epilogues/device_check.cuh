@@ -6,6 +6,8 @@
 // member function of somebody else's class (docs/decisions/0027-functor-branches.md).
 #pragma once
 
+#include <type_traits>
+
 #include "weft/epilogues/chain.hpp"
 
 namespace weft::epilogues {
@@ -62,6 +64,14 @@ __device__ void CallOnDevice(const Functor* functor, const Args&... args) {
   (void)(*functor)(args...);
 }
 
+// A prologue's. What the compiler can compute itself, it does not look into, so that nothing here is
+// a constant.
+template <class Functor, class Coord>
+__device__ void CallFilterOnDevice(const Functor* functor, const Coord& at) {
+  MarkFunctor<Functor>();
+  (void)functor->Filter(at);
+}
+
 template <class StageT>
 __device__ void CheckStageOnDevice(const StageT* stage) {
   if constexpr (kIsActivation<StageT>) {
@@ -69,6 +79,7 @@ __device__ void CheckStageOnDevice(const StageT* stage) {
       CallOnDevice(stage, 0.5f);
     } else if constexpr (ChannelActivation<StageT>) {
       CallOnDevice(stage, 0.5f, 0.25f);
+      (void)stage->ChannelValues();
     } else {
       CallOnDevice(stage, 0.5f, OutputCoord{});
     }

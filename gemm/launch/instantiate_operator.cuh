@@ -9,6 +9,7 @@
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/policy/load_functor.hpp"
 #include "weft/gemm/tile/tile.hpp"
+#include "weft/prologues/prologue.hpp"
 
 namespace weft::gemm {
 
@@ -43,9 +44,8 @@ __device__ void CheckFunctorsOnDevice() {
   CheckLoadOnDevice<LoadOf<PolicyT, true>>();
   CheckLoadOnDevice<LoadOf<PolicyT, false>>();
   if constexpr (internal::ChoosesFilters<PolicyT>) {
-    epilogues::MarkFunctor<typename PolicyT::Prologue>();
-    const typename PolicyT::Prologue prologue{};
-    (void)prologue.Filter({});
+    epilogues::CallFilterOnDevice(static_cast<const typename PolicyT::Prologue*>(nullptr),
+                                  prologues::BatchCoord{});
   }
 }
 
