@@ -45,7 +45,8 @@ class CondConv {
  public:
   using Element = typename Op::Element;
   using Output = typename Op::Output;
-  using Experts = PackedFilter<FilterLayout, Element, prologues::Experts>;
+  using FilterElement = typename CheckedPolicy<Policy>::FilterElement;
+  using Experts = PackedFilter<FilterLayout, FilterElement, prologues::Experts>;
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
 
@@ -102,8 +103,9 @@ class CondConv {
   std::int64_t workspace_size() const { return plan_.workspace_bytes(); }
 
   // The filters that the first kernel of a run leaves in its workspace.
-  PackedFilter<FilterLayout, Element, prologues::PerSample> Mixed(const void* workspace) const {
-    return {problem().filter(), problem().n, static_cast<const Element*>(workspace)};
+  PackedFilter<FilterLayout, FilterElement, prologues::PerSample> Mixed(
+      const void* workspace) const {
+    return {problem().filter(), problem().n, static_cast<const FilterElement*>(workspace)};
   }
 
   // A description in one line: the mixing, then the convolution.
@@ -188,7 +190,7 @@ class CondConv {
   MixParams Params(const Arguments& args) const {
     MixParams params = plan_.params;
     params.experts = args.experts.data();
-    params.mixed = static_cast<Element*>(args.workspace);
+    params.mixed = static_cast<FilterElement*>(args.workspace);
     params.routing = args.routing;
     params.expert_scale = args.expert_scale;
     params.early = args.experts_are_constant;

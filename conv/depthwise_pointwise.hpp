@@ -71,13 +71,6 @@ struct DepthwisePointwiseArguments {
   Epilogue epilogue{};
 };
 
-// For gemm::Dispatch: there is nothing to say of accesses, as all policies of a family have the
-// same.
-inline std::string AccessNote(const DepthwisePointwiseProblem&, const DepthwisePointwiseFacts&,
-                              const std::vector<Candidate>&, int) {
-  return "";
-}
-
 }  // namespace weft::conv
 
 namespace weft::gemm::internal {

@@ -33,9 +33,13 @@ using gemm::Dispatch;
 using gemm::DispatchOptions;
 
 // Says what C and K cost the chosen policy in the width of its loads and stores, and what padding
-// them would gain; ends with "; ". Empty where the family has no policy with wider accesses.
-std::string AccessNote(const Problem& problem, const ConvFacts& facts,
-                       const std::vector<Candidate>& candidates, int chosen);
+// them would gain; ends with "; ". What it promises is true: a policy of the family with code for the
+// machine (device; null: the CPU) takes the padded problem with accesses of that width. Empty where
+// there is none.
+std::string AccessNote(const Problem& problem,
+                       const gemm::internal::FamilyFacts<ConvolutionPlanner>& family,
+                       const std::vector<Candidate>& candidates, int chosen,
+                       const arch::DeviceLimits* device);
 
 namespace internal {
 

@@ -97,6 +97,7 @@ class PooledAverage {
     numbers.zero_point = args.zero_point;
     // zero_point may also stand for the zero point of the sums' integers, so it is not limited to
     // Type.
+    numbers.facts.whole_zero_point = false;
     numbers.facts.least_zero_point = std::numeric_limits<float>::lowest();
     numbers.facts.most_zero_point = (std::numeric_limits<float>::max)();
     return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);

@@ -127,6 +127,18 @@ struct OnSteps {
       return x;  // refused above
     }
   }
+  constexpr const char* WrongNumber() const {
+    constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
+    constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
+    if (!(scale > 0.0f && scale <= (std::numeric_limits<float>::max)())) {
+      return "scale of OnSteps is not a finite number above 0; give the real value of a step";
+    }
+    const bool inside = zero_point >= kLeast && zero_point <= kMost;
+    if (!inside || zero_point != static_cast<float>(static_cast<int>(zero_point))) {
+      return "zero_point of OnSteps is no value of its type; give an integer in that range";
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace weft::epilogues

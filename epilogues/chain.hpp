@@ -51,6 +51,7 @@ struct StageList {
   constexpr float Apply(float t, const Inputs&, const OutputCoord&, bool) const {
     return t;
   }
+  constexpr const char* WrongNumber() const { return nullptr; }
 };
 template <class First, class... Rest>
 struct StageList<First, Rest...> {
@@ -86,6 +87,13 @@ struct StageList<First, Rest...> {
       t = first(t, at);
     }
     return rest.template Apply<Until>(t, in, at, false);
+  }
+
+  constexpr const char* WrongNumber() const {
+    if constexpr (ChecksItsNumbers<First>) {
+      if (const char* wrong = first.WrongNumber(); wrong != nullptr) return wrong;
+    }
+    return rest.WrongNumber();
   }
 
   template <class StageT>
@@ -244,6 +252,9 @@ struct Chain {
 
   // With kHasChannelValues: the values of the one activation that has one for each output channel.
   constexpr const float* ChannelValues() const { return Get<ChannelStage>().ChannelValues(); }
+
+  // What is wrong with an activation's numbers (ChecksItsNumbers); null if nothing is.
+  constexpr const char* WrongNumber() const { return stages.WrongNumber(); }
 
   // The first stage of type StageT; below it, what a Copy or ChannelRange of that type sees of one
   // accumulator.

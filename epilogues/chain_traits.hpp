@@ -26,6 +26,12 @@ concept ChannelActivation = requires(const Functor f, float x) {
   { f(x, x) } -> std::same_as<float>;
   { f.ChannelValues() } -> std::same_as<const float*>;
 };
+// An activation whose run-time numbers an operator checks before it launches: a sentence about the
+// first that is wrong, such as "scale is not a finite number above 0", or null.
+template <class Functor>
+concept ChecksItsNumbers = requires(const Functor f) {
+  { f.WrongNumber() } -> std::same_as<const char*>;
+};
 template <class Functor>
 concept Activation =
     PlainActivation<Functor> || CoordinateActivation<Functor> || ChannelActivation<Functor>;

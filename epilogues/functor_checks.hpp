@@ -1,10 +1,10 @@
 // What a user's functor must be so that the same source means the same on both back ends.
 //
-// nvcc lets a constexpr function template call functions that have no device code, without a
-// message: the GPU then reads a register that nobody wrote. A functor whose call is a constant
-// expression has no such calls. g++ checks that, since it evaluates the built-in mathematical
-// functions in constant expressions, which nvcc and clang do not; nvcc checks what device_check.cuh
-// calls.
+// nvcc lets a constexpr function call functions that have no device code, without a message: the
+// GPU then goes on as if the call could not happen. A functor whose call is a constant expression
+// has no such calls on the way that the call takes. g++ checks that, since it evaluates the built-in
+// mathematical functions in constant expressions, which nvcc and clang do not; nvcc checks all
+// branches of what device_check.cuh marks.
 #pragma once
 
 #include <bit>
@@ -132,8 +132,8 @@ concept ConstantCall = true;
 
 // Whether Functor's call is constexpr all through, as far as can be seen: at least one of `Calls`
 // is a constant expression. One is enough, since a function may be undefined somewhere (the
-// logarithm of -1, a division by a member that is 0). A function template that calls a plain
-// function for some inputs only is not noticed.
+// logarithm of -1, a division by a member that is 0). A function that calls a plain one for other
+// inputs only is not noticed here.
 template <class Functor, class... Calls>
 inline constexpr bool kConstexprFunctor = (ConstantCall<Functor, Calls> || ...);
 

@@ -171,6 +171,7 @@ void ExpectRefusal(const absl::Status& status, const std::string& prefix, const 
   EXPECT_TRUE(absl::StartsWith(message, prefix));
   for (const char* computed :
        {"blocks=", "rows of one product=", "channel blocks of one image with its padding=",
+        "units from the first to the last source value under a filter=", "rows under a filter=",
         "pixels of one output image with a thread's more=", "bytes of one filter=",
         "p*q of ImageSums=", "blocks that mix filters=", "k times the classes of pixels",
         " in each of its ", "is not 3x3 or 5x5", "; said of "}) {

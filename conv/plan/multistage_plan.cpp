@@ -77,25 +77,81 @@ bool IsPointwise(const Problem& p, const ConvFacts& f) {
          p.pad_bottom == 0 && p.pad_right == 0 && UnitsOf(p, f).of_block == 1;
 }
 
-absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
+namespace {
+
+// The channels that iterators step past the end of k, at most: the stages that are loaded ahead, and
+// one more. All tiles but very long ones, and those over NCxHWx<4>, count the same, so that a problem
+// which one tile of a family takes is not refused by another for its indices.
+std::int64_t ChannelsPastTheEnd(const ConvFacts& f) {
+  constexpr std::int64_t kOfTensorCores = 2048;
+  const std::int64_t own =
+      (f.config.stages + 1) * std::int64_t{f.KTileUnits()} * f.source.unit_channels;
+  const bool few = !f.source.nhwc && f.source.interleave == 4;  // simt, or a first layer
+  return few ? own : std::max(own, kOfTensorCores);
+}
+
+absl::Status TooFar(Wide reach) {
+  return TooLarge("units from the first to the last source value under a filter", reach, kInt32Max,
+                  "split the image or its channels");
+}
+
+// Iterators over NHWC add 32-bit offsets, in units, to the 64-bit place of a filter's first tap.
+// Units are counted as if they were the narrowest, for the reason that ChannelsPastTheEnd has.
+absl::Status CheckNhwcOffsets(const Problem& p, const ConvFacts& f) {
+  constexpr std::int64_t kNarrowest = 4, kMostRows = std::int64_t{1} << 30;
+  const std::int64_t x = kNarrowest * 8 / f.source.bits;
+  const std::int64_t of_group = gemm::CeilDiv(p.c / p.groups, x);
+  const std::int64_t taps_behind = gemm::CeilDiv(ChannelsPastTheEnd(f), x) / of_group + 1;
+  const Wide rows = Wide{p.r + taps_behind / p.s + 1} * StepH(p);
+  if (rows > kMostRows) {
+    return TooLarge("rows under a filter", rows, kMostRows, "use a smaller dilation");
+  }
+  const Wide pixels = rows * p.w + Wide{p.s} * StepW(p) + 1;
+  const Wide reach = pixels * gemm::CeilDiv(p.c, x);
+  return reach > kInt32Max ? TooFar(reach) : absl::OkStatus();
+}
+
+// The same of channel blocks, whose offsets also span the planes of a group's blocks. A step may
+// pass twice the taps before it goes back.
+absl::Status CheckBlockOffsets(const Problem& p, const ConvFacts& f) {
   const Units u = UnitsOf(p, f);
-  const std::int64_t taps = p.r * p.s, plane = p.h * p.w;
-  // The im2col iterator indexes within one image. Its indices also reach into the padding and past
-  // the end by a tile, and step a tap or two past the last one before they go on to the next row of
-  // taps or channel block.
-  const std::int64_t overshoot = (f.config.stages + 1) * u.of_k_tile / taps + 2;
+  const std::int64_t units =
+      gemm::CeilDiv(ChannelsPastTheEnd(f), std::int64_t{f.source.unit_channels});
+  const std::int64_t behind = gemm::CeilDiv(units, p.r * p.s) + 2;
+  const Wide taps = 2 * (Wide{p.r} * StepH(p) * p.w + Wide{p.s} * StepW(p));
+  const Wide reach = Wide{u.all + behind} * p.h * p.w + taps * u.of_block;
+  return reach > kInt32Max ? TooFar(reach) : absl::OkStatus();
+}
+
+// wgmma_sm90's traversals are of images with their padding, too.
+absl::Status CheckTraversal(const Problem& p, const ConvFacts& f) {
+  const Units u = UnitsOf(p, f);
+  const std::int64_t past = (f.config.stages + 1) * u.of_k_tile / (p.r * p.s) + 2;
   const Wide padded_plane = Wide{p.h + p.pad_top + p.pad_bottom + 2 * StepH(p) + 1} *
                             (p.w + p.pad_left + p.pad_right + 2 * StepW(p));
-  const Wide reach = f.source.nhwc ? padded_plane * (u.all + overshoot)
-                                   : Wide{u.all + overshoot} * plane + padded_plane * u.of_block;
-  if (!IsPointwise(p, f) && reach > kInt32Max) {
-    return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
-                    "split the image or its channels");
+  const Wide reach = f.source.nhwc ? padded_plane * (u.all + past)
+                                   : Wide{u.all + past} * p.h * p.w + padded_plane * u.of_block;
+  if (reach <= kInt32Max) return absl::OkStatus();
+  return TooLarge("channel blocks of one image with its padding", reach, kInt32Max,
+                  "split the image or its channels");
+}
+
+}  // namespace
+
+absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
+  if (!IsPointwise(p, f)) {
+    absl::Status s = f.source.nhwc ? CheckNhwcOffsets(p, f) : CheckBlockOffsets(p, f);
+    if (s.ok() && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) s = CheckTraversal(p, f);
+    if (!s.ok()) return s;
   }
+  const std::int64_t plane = p.h * p.w;
   if (plane > kInt32Max) return TooLarge("h*w", plane, kInt32Max, "split the image");
-  const std::int64_t x = f.source.unit_channels;
-  if (u.of_product * (f.source.nhwc ? x : 1) > kInt32Max) {
-    return TooLarge("c*r*s", u.of_product * x, kInt32Max, "split the channels");
+  // In NHWC the place in k is counted in bytes of whichever operand has more, elsewhere in units.
+  const std::int64_t units = UnitsOf(p, f).of_product;
+  const Wide k_bytes =
+      Wide{units} * f.source.unit_channels * std::max(f.source.bits, f.filter.bits) / 8;
+  if (f.source.nhwc ? k_bytes > kInt32Max : units > kInt32Max) {
+    return TooLarge("bytes of c/groups*r*s", k_bytes, kInt32Max, "split the channels");
   }
   return CheckRows(RowsOf(p, f.prologue.depends).all());
 }

@@ -16,6 +16,11 @@ absl::Status NoPackedRows(absl::string_view why) {
 }
 
 absl::StatusOr<PackedRowsTaps> PackRows(const Problem& p, const ConvFacts& f) {
+  if (f.FloatSums()) {
+    return NoPackedRows(
+        "conv: packed output rows multiply pixels outside of a window by zeros, of which infinite "
+        "ones would make NaN");
+  }
   const std::int64_t k = p.k / p.groups;
   if (k > f.channels()) {
     return NoPackedRows(absl::StrCat("conv: k/groups=", k, " is more than the ", f.channels(),

@@ -49,6 +49,20 @@ absl::Status CheckCopyLimits(const Problem& p) {
   return absl::OkStatus();
 }
 
+// Chunks of NHWC that are longer than a group's channels also have those of the next group. The
+// filter has zeros there, which hide integers, but neither NaN nor infinity.
+absl::Status CheckGroupChunks(const Problem& p, const ConvFacts& f) {
+  constexpr std::int64_t kChunk = 32;  // bytes; longer ones are chosen where they divide a group
+  const std::int64_t c = p.c / p.groups;
+  if (!f.FloatSums() || !f.source.nhwc || p.groups == 1 || c * f.element_bytes % kChunk == 0) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("conv: c/groups=", c, " is not a multiple of ", kChunk / f.element_bytes,
+                   ", the channels that TMA loads at once, and NaN or infinity of the next group "
+                   "would count; pad the channels of each group or use an MmaSm80Config"));
+}
+
 // The tensor map's specification of the source, an im2col map, and the copies that a k tile makes
 // of it.
 void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan* plan) {
@@ -69,7 +83,8 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
     spec.swizzle = static_cast<SwizzleSpan>(s.row_bytes);
     first = 1;
   } else {
-    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, 32));
+    // Blocks are of 32 bytes, which the policy's check says.
+    const auto blocks = static_cast<std::uint32_t>(CeilDiv<std::int64_t>(p.c, f.source.interleave));
     spec.interleave32 = true;
     spec.dim[0] = w, spec.dim[1] = h, spec.dim[2] = blocks, spec.dim[3] = n;
     spec.stride[0] = std::uint64_t{32} * w;
@@ -113,8 +128,8 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   a.copies = CopiesOfKTiles(s.chunks * s.copies(), s.k_tile_chunks * s.copies());
   a.copy_bytes = Int32(s.copy_bytes());
   a.chunk_step = f.source.nhwc ? Int32(s.channels()) : 1;
-  a.group_channels =
-      Int32(f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, 32));
+  a.group_channels = Int32(
+      f.source.nhwc ? p.c / p.groups : CeilDiv<std::int64_t>(p.c / p.groups, f.source.interleave));
 }
 
 // The tensor map's specification of the filter, a tiled map, and the copies that a k tile makes of
@@ -286,6 +301,7 @@ absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f)
 
 absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
+  if (absl::Status s = CheckGroupChunks(p, f); !s.ok()) return s;
   if (f.config.packed_rows > 1) return MakePackedRowsPlan(p, f);
   const std::int64_t channels = LoadedChannels(p, f);
   KTiling k_tiling = ByTaps(p, f), patch;

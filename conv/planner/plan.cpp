@@ -16,6 +16,26 @@ using gemm::kInt32Max;
 using internal::TooLarge;
 using internal::Wide;
 
+// The source layouts of blocks, which pad by themselves, as a remedy beside others; empty where no
+// mainloop reads the elements in blocks.
+std::string BlockedRemedy(const ConvFacts& f, const char* before) {
+  if (f.element_bytes > 1) return "";
+  const bool pairs = f.source.bits == 4;
+  const auto of = [&](const char* layout) {
+    return pairs ? absl::StrCat("PairedInt4<", layout, ">") : std::string(layout);
+  };
+  return absl::StrCat(before, "use SrcLayout ", of("NCxHWx<32>"), " or ", of("NCxHWx<4>"),
+                      ", which pad by themselves");
+}
+
+// The widths of loads from NHWC that the policy's mainloop has, and the narrowest of them.
+const char* WidthsOfLoads(const ConvFacts& f) {
+  return f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? "16 or 8" : "16, 8 or 4";
+}
+bool HasNarrowestLoads(const ConvFacts& f) {
+  return f.config.alignment.src == (f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? 8 : 4);
+}
+
 // Checks that C, K and the groups fit the layouts and the widths of loads and stores.
 absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   const gemm::Alignment& alignment = f.config.alignment;
@@ -26,19 +46,19 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
         "-byte store to ", f.dst_layout,
         "; pad K, lower config.alignment.dst, or use DstLayout NCxHWx<4>, which pads by itself"));
   }
-  if (f.source.nhwc && p.c % f.source.unit_channels != 0 && alignment.src == 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
-                     ", the channels of the narrowest load from NHWC; pad C to ",
-                     RoundUp(p.c, f.source.unit_channels), " with zeros, in src and filter, or ",
-                     "use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+  if (f.source.nhwc && p.c % f.source.unit_channels != 0 && HasNarrowestLoads(f)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
+        ", the channels of the narrowest load from NHWC; pad C to ",
+        RoundUp(p.c, f.source.unit_channels), " with zeros, in src and filter",
+        f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? ", take a config of mma_sm80" : "",
+        BlockedRemedy(f, ", or ")));
   }
   if (f.source.nhwc && p.c % f.source.unit_channels != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
-                     ", the channels of one ", alignment.src,
-                     "-byte load from NHWC; pad C, lower config.alignment.src (16, 8 or 4), "
-                     "or use SrcLayout NCxHWx<32> or NCxHWx<4>, which pad by themselves"));
+                     ", the channels of one ", alignment.src, "-byte load from NHWC; pad C, lower ",
+                     "config.alignment.src (", WidthsOfLoads(f), ")", BlockedRemedy(f, ", or ")));
   }
   if (f.depthwise) return CheckDepthwise(p);
   if (p.groups == 1) return absl::OkStatus();
@@ -50,12 +70,15 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   const std::int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
   const int block = f.source.nhwc ? f.source.unit_channels : f.source.interleave;
   if (group_c % block != 0) {
-    const std::string remedy =
-        f.source.nhwc ? "lower config.alignment.src (16, 8 or 4)" : "use SrcLayout NCxHWx<4>";
+    const bool narrowest = f.source.nhwc ? HasNarrowestLoads(f) : f.source.interleave == 4;
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: c/groups=", group_c, " is not a multiple of ", block,
         f.source.nhwc ? ", the channels of one load from " : ", the interleave of ", f.src_layout,
-        "; pad the channels of each group", block == 4 ? "" : ", or ", block == 4 ? "" : remedy));
+        "; pad the channels of each group",
+        narrowest       ? ""
+        : f.source.nhwc ? absl::StrCat(", or lower config.alignment.src (", WidthsOfLoads(f), ")")
+        : f.source.bits == 4 ? ", or use SrcLayout PairedInt4<NCxHWx<4>>"
+                             : ", or use SrcLayout NCxHWx<4>"));
   }
   // Residuals in blocks of at least 4 channels are loaded in words of 4 channels.
   const bool words = f.output.residual_channel_run >= 4 && store < 4;
@@ -128,10 +151,13 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
   counts.tiles_m = gemm::CeilDiv(rows, std::int64_t{tile.m});
   counts.tiles_n = gemm::CeilDiv(columns, std::int64_t{f.channels()});
   counts.k_tiles = k_tiles;
-  const Wide blocks = Wide{counts.batches} * counts.tiles_m * counts.tiles_n;
-  if (blocks > kInt32Max) {
-    return TooLarge("blocks", blocks, kInt32Max, "use a larger threadblock tile");
-  }
+  // Blocks are counted as if they were of the smallest tile, so that all tiles of a family take the
+  // same problems.
+  constexpr std::int64_t kSmallest = 16;
+  const Wide blocks = Wide{counts.batches} *
+                      gemm::CeilDiv(rows, std::min(kSmallest, std::int64_t{tile.m})) *
+                      gemm::CeilDiv(columns, std::min(kSmallest, std::int64_t{f.channels()}));
+  if (blocks > kInt32Max) return TooLarge("blocks", blocks, kInt32Max, "split the batch");
   counts.gathers = !IsPointwise(p, f);
   counts.useful = p.macs() / (double(counts.blocks()) * tile.m * tile.n * k);
   counts.columns_inside = double(columns) / std::max(1.0, double(counts.tiles_n) * f.channels());

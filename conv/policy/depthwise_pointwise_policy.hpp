@@ -157,6 +157,11 @@ struct CheckedDepthwisePointwise<PolicyT> {
   static_assert(!Second::kZeroPoints,
                 "weft: the Epilogue of DepthwisePointwise has no SourceZeroPoint and no "
                 "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");
+  static_assert(
+      gemm::kNamesNoOtherSum<PolicyT, std::int32_t> &&
+          gemm::kNamesNoOtherFilter<PolicyT, std::int8_t>,
+      "weft: DepthwisePointwise multiplies by std::int8_t and sums in std::int32_t; leave "
+      "Sum and FilterElement out");
   static_assert(config.warps >= 1 && config.warps <= 12,
                 "weft: config.warps of a DepthwisePointwiseConfig is 1 to 12");
   static_assert(config.rows * config.warp_n <= 128,

@@ -48,6 +48,8 @@ struct ConvFacts : gemm::TileFacts {
   std::int64_t largest_product =
       128 * 128;  // of a source and a filter value, in magnitude; 0: sums are floats
 
+  // Whether sums are of floats, in which a product of zero and infinity, or NaN, is NaN.
+  constexpr bool FloatSums() const { return largest_product == 0; }
   // Units of k in a k tile. config counts k in elements, or in pairs of 4 bits.
   constexpr int KTileUnits() const {
     return config.threadblock.k * element_bytes / source.unit_bytes;

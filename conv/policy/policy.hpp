@@ -204,6 +204,11 @@ struct CheckedPolicy<PolicyT> {
                 "weft: convolutions multiply Element = std::int8_t, or std::uint8_t, by filters of "
                 "std::int8_t; the rows of conv/policy/operands.def say which types each mainloop "
                 "multiplies");
+  static_assert(gemm::kNamesNoOtherSum<PolicyT, Sum> &&
+                    gemm::kNamesNoOtherFilter<PolicyT, FilterElement>,
+                "weft: Sum or FilterElement of a convolution, where a policy has it, is the type "
+                "that its Element has anyway: of std::int8_t and std::uint8_t std::int32_t and "
+                "std::int8_t; leave it out");
   static constexpr bool kUnsigned = std::is_unsigned_v<Element>;
   static constexpr bool kIntegerSums = std::is_integral_v<Sum>;
   static constexpr int kElementBytes = sizeof(Element);
@@ -232,6 +237,11 @@ struct CheckedPolicy<PolicyT> {
   // Channels last: k is a run of channels of one pixel, in memory as in the sum.
   static constexpr bool kNhwc = SrcLayout::kChannelRun == 0;
   static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
+  // TMA reads blocks of 32 bytes, by its interleave (conv/plan/wgmma_plan.cpp).
+  static_assert(!kWgmma || kNhwc || SrcLayout::kInterleave == 4 ||
+                    SrcLayout::kInterleave * kSrcBits == 8 * 32,
+                "weft: the wgmma_sm90 mainloop reads channel blocks of 32 bytes, NHWC, and a first "
+                "layer's NCxHWx<4>; other blocks take an MmaSm80Config");
   // wgmma_sm90 over few channels, with a sliding-window operand
   // (conv/hopper/sliding_window_operands.hpp).
   static constexpr bool kSlidingWindow = kWgmma && SrcLayout::kInterleave == 4;

@@ -60,7 +60,7 @@ absl::Status WithoutStage(const char* who, const std::string& what, const char* 
 
 struct Number {
   const char* field;
-  float value;
+  double value;
   bool is_neutral;
   const char* neutral;
   bool read;
@@ -105,17 +105,19 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
       {"epilogue's residual zero_point", "a residual", e.residual_zero_point,
        e.facts.least_residual_zero_point, e.facts.most_residual_zero_point}};
   for (const ZeroPoint& z : zero_points) {
-    if (z.value >= z.least && z.value <= z.most) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(who, ": args.", z.field, "=", z.value, " is outside ", z.least, " to ", z.most,
-                     ", the values of ", z.of, " of its type; give one of them"));
+    if (z.value < z.least || z.value > z.most) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(who, ": args.", z.field, "=", z.value, " is outside ", z.least, " to ",
+                       z.most, ", the values of ", z.of, " of its type; give one of them"));
+    }
+    if (e.facts.whole_zero_point && z.value != std::nearbyint(z.value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          who, ": args.", z.field, "=", z.value, " is not an integer, as the values of ", z.of,
+          " of its type are; give one from ", z.least, " to ", z.most));
+    }
   }
-  if (e.facts.whole_zero_point && e.zero_point != std::nearbyint(e.zero_point)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": args.zero_point=", e.zero_point,
-        " is not an integer, to which RoundFirst before ClampTo has rounded the values; "
-        "give one from ",
-        e.facts.least_zero_point, " to ", e.facts.most_zero_point));
+  if (e.wrong_number != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(who, ": args.epilogue's ", e.wrong_number));
   }
   if (e.channel_alpha.address != nullptr && !e.alpha_is_one) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -6,6 +6,7 @@
 // GPU's memory and is not read.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -56,8 +57,9 @@ struct EpilogueFacts {
   bool residual = false;
   bool output_scale = false;
   bool zero_point = false;
-  bool channel_values = false;    // an activation reads a value for each channel
-  bool whole_zero_point = false;  // zero_point is added to integers, so it must be one
+  bool channel_values = false;  // an activation reads a value for each channel
+  // Zero points are integers; false where zero_point also stands for something else.
+  bool whole_zero_point = true;
   // The ranges of the types of zero_point and of the residual's zero point.
   float least_zero_point = 0.0f, most_zero_point = 0.0f;
   float least_residual_zero_point = 0.0f, most_residual_zero_point = 0.0f;
@@ -71,21 +73,24 @@ struct EpilogueArguments {
   // The epilogue's auxiliary outputs; those that it does not write have no bytes.
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
   bool writes_output = true;
-  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
+  double alpha = 1.0, gamma = 1.0;
+  float beta = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
   float residual_zero_point = 0.0f;
+  const char* wrong_number = nullptr;             // of an activation: Chain::WrongNumber
   bool alpha_is_one = true, gamma_is_one = true;  // exactly, in the types of alpha and gamma
   bool gamma_is_zero = false;                     // exactly, so that the residual is not read
 };
 
 namespace internal {
 
-// `value` as a number for checks and messages. That of a complex number is NaN if either part is.
+// `value` as a number for checks and messages; of a complex number the part that is not finite, if
+// there is one.
 template <class Type>
-[[gnu::visibility("hidden")]] float AsFloat(const Type& value) {
+[[gnu::visibility("hidden")]] double AsDouble(const Type& value) {
   if constexpr (kIsComplex<Type>) {
-    return static_cast<float>(value.im == value.im ? value.re : value.im);
+    return static_cast<double>(std::isfinite(value.im) ? value.re : value.im);
   } else {
-    return static_cast<float>(value);
+    return static_cast<double>(value);
   }
 }
 
@@ -102,8 +107,7 @@ template <class Epilogue, class Arguments>
                 .bias_in_sum = Epilogue::kBiasInSum,
                 .residual = Epilogue::kHasResidual,
                 .output_scale = Epilogue::kHasOutputScale,
-                .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
-                .whole_zero_point = Epilogue::kRoundsFirst},
+                .zero_point = Epilogue::OutputStage::kAddsZeroPoint},
       .bias = {.field = "bias",
                .address = args.bias,
                .alignment = alignof(decltype(*args.bias)),
@@ -115,9 +119,9 @@ template <class Epilogue, class Arguments>
                         .line_bytes = channels * std::int64_t{sizeof(args.alpha)},
                         .given = GivenOf(args.channel_alpha)},
       .residual = residual,
-      .alpha = internal::AsFloat(args.alpha),
+      .alpha = internal::AsDouble(args.alpha),
+      .gamma = internal::AsDouble(args.gamma),
       .beta = args.beta,
-      .gamma = internal::AsFloat(args.gamma),
       .output_scale = args.output_scale,
       .zero_point = args.zero_point,
       .alpha_is_one = args.alpha == decltype(args.alpha){1},
@@ -148,6 +152,7 @@ template <class Epilogue, class Arguments>
         "output channel";
   }
   e.writes_output = Epilogue::kWritesOutput;
+  e.wrong_number = args.epilogue.WrongNumber();
   if constexpr (Epilogue::kHasChannelValues) {
     e.facts.channel_values = true;
     e.channel_values = e.channel_alpha;
@@ -165,7 +170,7 @@ template <class Epilogue, class Arguments>
 // misaligned, has fewer elements than the operator reads (where it was given with a size) or
 // overlaps the output; if an argument is set that no stage of the epilogue reads; if alpha and
 // channel_alpha are both set; if a number is NaN or infinite; if output_scale is not above 0 or has
-// no finite inverse; or if a zero point lies outside the range of its type.
+// no finite inverse; or if a zero point is no value of its type, which is one of integers.
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& epilogue);
 

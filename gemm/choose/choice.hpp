@@ -2,6 +2,7 @@
 // plans, which need no kernel, so that it is compiled once for each kind of operator.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -30,14 +31,6 @@ struct DispatchOptions {
   // chooses.
   const TuningTable* tuning = nullptr;
 };
-
-// A note for Describe on what a problem's extents cost the chosen policy in the width of its loads
-// and stores: empty, or ending with "; ". facts: those of the chosen policy; int: its index among
-// the candidates. Each kind of operator has an overload for its problems.
-inline std::string AccessNote(const GemmProblem&, const GemmFacts&, const std::vector<Candidate>&,
-                              int) {
-  return "";
-}
 
 namespace internal {
 
@@ -137,6 +130,25 @@ struct PlannedPolicy {
   Plan plan;
 };
 
+// Whether policy i of the family has code for the back end: for that of the GPU where `gpu` is true.
+// A program without any GPU code of the family plans as if it had all.
+template <class Planner>
+bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
+  if (!gpu) return family.on_cpu[i];
+  const auto& has = family.has_gpu_code;
+  return has[i] || std::none_of(has.begin(), has.end(), [](bool code) { return code; });
+}
+
+// A note for Describe on what a problem's extents cost the chosen policy in the width of its loads
+// and stores: empty, or ending with "; ". device: null for the CPU. A kind of operator whose
+// families have tiles of several widths has an overload for its Planner.
+template <class Planner>
+std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
+                       const std::vector<Candidate>&, int /*chosen*/,
+                       const arch::DeviceLimits* /*device*/) {
+  return "";
+}
+
 template <class Planner>
 struct Choice {
   using Planned = PlannedPolicy<typename Planner::Plan>;
@@ -198,7 +210,9 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
   choice.measured = tuned.index >= 0;
   const int chosen = choice.measured ? tuned.index : cheapest;
   choice.chosen = {chosen, std::move(plans[chosen])};
-  choice.why = AccessNote(problem, family.policies[chosen], candidates, chosen) + tuned.note;
+  const arch::DeviceLimits* device = nullptr;
+  if constexpr (std::is_same_v<Machine, GpuFacts>) device = &machine.limits;
+  choice.why = AccessNote(problem, family, candidates, chosen, device) + tuned.note;
   if (candidates[static_cast<std::size_t>(chosen)].prediction.blocks == 0) {
     absl::StrAppend(&choice.why, tuned.note.empty() ? "" : "; ", "there is nothing to do");
   } else if (!choice.measured) {

@@ -43,8 +43,8 @@ struct WgmmaSpec {
   static constexpr bool kTransforms = MainloopTraits::kTransforms;
   static constexpr int kTransformWarps = MainloopTraits::kTransformWarps;
   static constexpr int kTransformRegisters = MainloopTraits::kTransformRegisters;
-  // Whether products may have no k tile at all (k = 0).
-  static constexpr bool kMayHaveNoKTile = false;
+  // Whether there are launches with k = 0, whose single k tile is zeros that nobody copies.
+  static constexpr bool kMayHaveNoK = false;
 };
 
 // PolicyT has config and Epilogue. Spec inherits WgmmaSpec.
@@ -77,6 +77,7 @@ struct WgmmaShape : MainloopTraits {
   static_assert(kConfig.blocks_per_sm == 1 || kConfig.blocks_per_sm == 2,
                 "weft: config.blocks_per_sm of wgmma_sm90 is 1 or 2");
 
+  static constexpr bool kMayHaveNoK = Spec::kMayHaveNoK;
   static constexpr bool kTransforms = Spec::kTransforms;
   static constexpr int kTransformWarps = Spec::kTransformWarps,
                        kTransformRegisters = Spec::kTransformRegisters;
@@ -87,8 +88,6 @@ struct WgmmaShape : MainloopTraits {
           kWarp.m % (8 * kClusterSplit) == 0,
       "weft: config.cluster_split_k of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
       "8 times as many, of which each block of a cluster stores its part");
-  // Whether a block may have nothing to multiply in a tile. In a cluster the others may have it all.
-  static constexpr bool kMayHaveNoKTile = Spec::kMayHaveNoKTile || kClusterSplit > 1;
   static_assert(
       kClusterSplit == 1 || !Producer::kWholeTiles,
       "weft: config.cluster_split_k of wgmma_sm90 over NCxHWx<4> is 1: a tile has one k tile");

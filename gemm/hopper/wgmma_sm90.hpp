@@ -149,7 +149,7 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
     }
   }
 
-  // The accumulators of a block that has no k tile: zeros.
+  // The accumulators of a block of a cluster that has no k tile: zeros.
   WEFT_DEVICE static void Clear(Accumulators& acc) {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) {

@@ -25,6 +25,7 @@ concept ChoosesFilters = requires { typename PolicyT::Prologue; };
 template <class Load>
 __device__ void CheckLoadOnDevice() {
   if constexpr (kLoads<Load>) {
+    epilogues::MarkFunctor<Load>();
     const Load load{};
     (void)internal::CallLoad<0>()(load);
   }
@@ -37,11 +38,12 @@ __device__ void CheckFunctorsOnDevice() {
   epilogues::CheckEpilogueOnDevice<PolicyT>();
   if constexpr (internal::ChangesSource<PolicyT>) {
     const typename PolicyT::SourceFunctor functor{};
-    (void)functor(typename PolicyT::SourceFunctor::Source{}, 0);
+    epilogues::CallOnDevice(&functor, typename PolicyT::SourceFunctor::Source{}, 0);
   }
   CheckLoadOnDevice<LoadOf<PolicyT, true>>();
   CheckLoadOnDevice<LoadOf<PolicyT, false>>();
   if constexpr (internal::ChoosesFilters<PolicyT>) {
+    epilogues::MarkFunctor<typename PolicyT::Prologue>();
     const typename PolicyT::Prologue prologue{};
     (void)prologue.Filter({});
   }
@@ -90,3 +92,6 @@ arch::LaunchResult LaunchOnGpu(const Launch& launch, Stream stream) {
 #define WEFT_INSTANTIATE_KERNELS(...)                                     \
   template weft::arch::LaunchResult weft::gemm::LaunchOnGpu<__VA_ARGS__>( \
       const weft::gemm::Launch&, weft::Stream)
+
+// A functor's call of a function without device code is an error in what is compiled from here on.
+#pragma nv_diag_error 20011

@@ -30,7 +30,15 @@ Launch SizedLaunch(const TileFacts& facts, const Launch& launch, int blocks) {
 }
 
 absl::Status GpuBackEnd::Enqueue(const char* who, const TileFacts& facts, const Launch& launch,
-                                 arch::LaunchResult (*launch_on_gpu)(const Launch&, Stream)) const {
+                                 arch::LaunchResult (*launch_on_gpu)(const Launch&, Stream),
+                                 bool has_name) const {
+  if (launch_on_gpu == nullptr && !has_name) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        who,
+        ": this program holds no GPU code for the policy, which is found by its name: the policy, "
+        "its tile or a functor stands in an anonymous namespace or in a function; move it to a "
+        "namespace with a name, or use RunOnCpu"));
+  }
   if (launch_on_gpu == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(
         who, ": this program holds no GPU code for the policy; put ",

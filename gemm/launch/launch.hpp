@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include "weft/gemm/arch/device.hpp"
@@ -36,10 +37,41 @@ struct LaunchOptions {
   bool dependent = true;
 };
 
+namespace internal {
+
+// Whether other files can name PolicyT, as the file with its GPU code must: it, and what it is made
+// of, stands in no anonymous namespace and no function, and is no lambda. There is no trait for
+// that, but the compiler's spelling of the type says it.
+template <class PolicyT>
+constexpr bool HasName() {
+  constexpr std::string_view kSpelling = __PRETTY_FUNCTION__;
+  for (const std::string_view hidden : {"{anonymous}", ")::", "<lambda", "(lambda"}) {
+    if (kSpelling.find(hidden) != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+// What launches PolicyT's kernels on the GPU; null if this program holds no GPU code for it. What
+// nvcc compiles may hold that of a policy without a name in the same file.
+template <class PolicyT>
+[[gnu::visibility("hidden")]] auto LaunchFunctionOf() -> decltype(&LaunchOnGpu<PolicyT>) {
+#if defined(WEFT_CPU_BACKEND)
+  if constexpr (!HasName<PolicyT>()) {
+    return nullptr;
+  } else {
+    return &LaunchOnGpu<PolicyT>;
+  }
+#else
+  return &LaunchOnGpu<PolicyT>;
+#endif
+}
+
+}  // namespace internal
+
 // Whether this program holds GPU code for PolicyT.
 template <class PolicyT>
 [[gnu::visibility("hidden")]] bool HasGpuCode() {
-  return arch::IsLinked(&LaunchOnGpu<PolicyT>);
+  return arch::IsLinked(internal::LaunchFunctionOf<PolicyT>());
 }
 
 // OK, or Internal with CUDA's message for a launch that failed.
@@ -76,13 +108,16 @@ struct GpuBackEnd {
   template <class PolicyT>
   [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
                                                  const Launch& launch) const {
-    return Enqueue(who, facts, launch, &LaunchOnGpu<PolicyT>);
+    return Enqueue(who, facts, launch, internal::LaunchFunctionOf<PolicyT>(),
+                   internal::HasName<PolicyT>());
   }
 
  private:
   // launch_on_gpu: a LaunchOnGpu<PolicyT>, null if the program holds no GPU code for PolicyT.
+  // has_name: HasName<PolicyT>().
   absl::Status Enqueue(const char* who, const TileFacts& facts, const Launch& launch,
-                       arch::LaunchResult (*launch_on_gpu)(const Launch&, Stream)) const;
+                       arch::LaunchResult (*launch_on_gpu)(const Launch&, Stream),
+                       bool has_name) const;
 };
 
 #if defined(WEFT_CPU_BACKEND)

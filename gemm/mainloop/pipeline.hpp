@@ -41,7 +41,7 @@ struct DoubleBuffer : PipelineTraits {
   using Mainloop = Mma;
   using Stages = OperandStages<Mma, 2>;
 
-  // acc += A B over `k_tiles` k tiles, of which there may be none. There is no barrier at the end.
+  // acc += A B over `k_tiles` >= 1 k tiles. There is no barrier at the end.
   template <LoadStoreOperand OperandA, LoadStoreOperand OperandB>
   WEFT_DEVICE static void Run(arch::Thread t, Stages& shared, OperandA& a, OperandB& b, int k_tiles,
                               typename Mma::Accumulators& acc) {

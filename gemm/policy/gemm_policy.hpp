@@ -124,16 +124,6 @@ inline constexpr bool kResidualOfMatrix =
 template <>
 inline constexpr bool kResidualOfMatrix<void> = true;
 
-// A policy may name the type that its products are summed in.
-template <class PolicyT>
-concept HasSum = requires { typename PolicyT::Sum; };
-template <class PolicyT>
-inline constexpr bool kSumFits = true;
-template <HasSum PolicyT>
-inline constexpr bool kSumFits<PolicyT> =
-    kHalfSums<PolicyT> ||
-    std::is_same_v<typename PolicyT::Sum, typename SumOf<typename PolicyT::Element>::type>;
-
 }  // namespace internal
 
 // The products of PolicyT in groups, as in a mixture of experts: the m rows of A and C are sorted
@@ -238,11 +228,15 @@ struct CheckedGemmPolicy<PolicyT> {
                 "registers, through which other mainloops' operands do not pass, but for a "
                 "WgmmaSm90Config with one of them, Upcast<Half or Bfloat16, std::int8_t or Int4>");
   static_assert(
-      internal::kSumFits<PolicyT> &&
-          (!kHalfSums<PolicyT> ||
-           (std::is_same_v<Element, Half> && (kMainloop == Mainloop::kMmaSm80 || kWgmma))),
+      kHalfSums<PolicyT>
+          ? std::is_same_v<Element, Half> && (kMainloop == Mainloop::kMmaSm80 || kWgmma)
+          : kNamesNoOtherSum<PolicyT, Sum>,
       "weft: Sum of a GEMM, where a policy has it, is weft::Half, of Element = weft::Half and an "
       "MmaSm80Config or WgmmaSm90Config, or the type that its Elements are summed in anyway");
+  static_assert(
+      kNamesNoOtherB<PolicyT, ElementOfB<Element>>,
+      "weft: B of a GEMM has the elements that its Element is multiplied by: the same, or "
+      "std::int8_t for std::uint8_t; leave ElementB out, or take a load functor LoadB");
   static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(

@@ -178,7 +178,7 @@ struct WgmmaGemmParts : PartsTraits {
     static constexpr bool kColumnsMnMajor =
         !kKMajorB<PolicyT> && !kTransposed<PolicyT> && !kUpcastsB;
     static constexpr bool kTransforms = kTransposed<PolicyT> || kUpcastsA;
-    static constexpr bool kMayHaveNoKTile = true;
+    static constexpr bool kMayHaveNoK = true;
     // Three warps transposed bytes more slowly than two, each of which has more loads in flight
     // (docs/log/mixed_products.md).
     static constexpr int kTransformWarps = kUpcastsA ? 3 : kTransforms ? 2 : 1;

@@ -149,12 +149,15 @@ WgmmaGemmPlan MakeWgmmaGemmPlan(const GemmProblem& problem, const GemmFacts& f) 
         static_cast<std::uint32_t>(narrow / 16) + StepOffset(rows, i, element_bytes, k_major_a);
     plan.step_b[i] = StepOffset(g.b, i, element_bytes, k_major_b);
   }
+  if (problem.k == 0) g.a.params.copies = g.b.params.copies = 0;  // the producer writes zeros
   return g;
 }
 
 PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   const TileShape& t = f.config.threadblock;
   PlanCounts counts;
+  // A product with k = 0 multiplies one k tile of zeros.
+  const std::int64_t k = std::max(p.k, std::int64_t{1});
   const std::int64_t rows = f.grouped ? CeilDiv(p.m, p.batch) : p.m;  // of one product
   const double all_rows = f.grouped ? double(p.m) : double(p.m) * p.batch;
   const auto matrices = [&](std::int64_t stride) { return stride > 0 ? double(p.batch) : 1.0; };
@@ -162,10 +165,10 @@ PlanCounts CountTiles(const GemmProblem& p, const GemmFacts& f) {
   counts.tiles_m = CeilDiv(rows, std::int64_t{t.m});
   counts.tiles_n = CeilDiv(p.n, std::int64_t{t.n});
   counts.columns_inside = double(p.n) / std::max(1.0, double(counts.tiles_n) * t.n);
-  counts.k_tiles = static_cast<std::int32_t>(CeilDiv(p.k, std::int64_t{t.k}));
-  const double multiplied =
-      double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.k_tiles * t.k;
-  counts.useful = p.k > 0 ? all_rows * p.n * p.k / multiplied : 0.0;
+  counts.k_tiles = static_cast<std::int32_t>(CeilDiv(k, std::int64_t{t.k}));
+  counts.useful =
+      all_rows * p.n * p.k /
+      (double(counts.batches) * counts.tiles_m * counts.tiles_n * t.m * t.n * counts.k_tiles * t.k);
   counts.bytes =
       (matrices(p.stride_a) * p.m * f.a.bits + matrices(p.stride_b) * p.n * f.b.bits) * p.k / 8 +
       all_rows * p.n * (f.store.element_bits + f.store.residual_bits) / 8 +

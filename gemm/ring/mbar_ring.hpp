@@ -136,7 +136,7 @@ struct MbarRing : PipelineTraits {
     meanwhile();
     t.template WgmmaWait<0>();
     Mma::Keep(t, acc);
-    if (Mma::kMayHaveNoKTile && previous < 0) {
+    if (Mma::kClusterSplit > 1 && previous < 0) {
       Mma::Clear(acc);
     } else {
       shared.Release(t, previous);

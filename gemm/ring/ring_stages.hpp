@@ -84,6 +84,16 @@ struct RingStages {
     t.MbarWait(t.SharedAddress(&empty[state.slot]), state.parity ^ 1);
     return t.SharedAddress(&full[state.slot]);
   }
+  // Called by one thread, which has waited for the stage to be empty: writes zeros, which wgmma sees.
+  WEFT_DEVICE void Clear(arch::Thread t, const MbarRingParams& p, int slot) {
+    struct alignas(16) Zeros {
+      std::uint32_t word[4];
+    };
+    auto* const stage = reinterpret_cast<Zeros*>(bytes + slot * p.stage_bytes);
+    WEFT_NO_UNROLL
+    for (int i = 0; i < p.stage_bytes / 16; ++i) t.StoreShared(&stage[i], Zeros{});
+    t.FenceProxyAsync();
+  }
   // Called by a consumer warp that has multiplied the stage.
   WEFT_DEVICE void Release(arch::Thread t, int slot) {
     t.SyncWarp();

@@ -27,7 +27,8 @@ struct CopyShare {
 // An operand that TmaProducer loads: each of its threads starts its share of the copies of a k tile
 // to the shared address `to`, k tile after k tile from 0 or from Seek's on. The copies report
 // Bytes(k_tile, share) bytes to the mbarrier at `bar`. Without a share, one thread starts all of
-// them. Prefetch has TMA load what Copy would, but only into the L2. TmaOperand
+// them. Where B reports no bytes (only with Shape::kMayHaveNoK), there is no k, and its thread writes
+// a stage of zeros. Prefetch has TMA load what Copy would, but only into the L2. TmaOperand
 // (gemm/hopper/tma_operand.hpp) is one.
 template <class Type>
 concept LoadedByTma =
@@ -84,6 +85,9 @@ struct TmaProducer : ProducerTraits {
                                   int producer, OperandA& a, OperandB& b, const KTileRange& k_tiles,
                                   int early, State& state) {
     static_assert(kRowThreads >= 0);
+    if constexpr (Shape::kMayHaveNoK) {
+      if (producer == 0 && b.Bytes(0) == 0) return Clear(t, shared, p, k_tiles, state);
+    }
     if constexpr (kRowThreads == 0) {
       SeekFirst(a, k_tiles);
       SeekFirst(b, k_tiles);
@@ -133,6 +137,17 @@ struct TmaProducer : ProducerTraits {
   }
 
  private:
+  // Produces k tiles of zeros.
+  WEFT_DEVICE static void Clear(arch::Thread t, RingStages<Shape>& shared, const Params& p,
+                                const KTileRange& k_tiles, State& state) {
+    WEFT_NO_UNROLL
+    for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {
+      const std::uint32_t full = shared.WaitForEmpty(t, state);
+      shared.Clear(t, p, state.slot);
+      t.MbarArrive(full);
+      state.Next(p.stages);
+    }
+  }
   WEFT_DEVICE static CopyShare ShareOf(const Params& p, int producer) {
     return {(producer - 1) * p.thread_copies, producer * p.thread_copies};
   }

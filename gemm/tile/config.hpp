@@ -56,6 +56,26 @@ template <class PolicyT>
   requires std::is_same_v<typename PolicyT::Sum, Half>
 inline constexpr bool kHalfSums<PolicyT> = true;
 
+// Whether a policy that names a type Sum, or a type FilterElement or ElementB of its other operand,
+// names the type that it is anyway; one that names none does.
+template <class PolicyT, class SumT>
+inline constexpr bool kNamesNoOtherSum = true;
+template <class PolicyT, class SumT>
+  requires requires { typename PolicyT::Sum; }
+inline constexpr bool kNamesNoOtherSum<PolicyT, SumT> = std::is_same_v<typename PolicyT::Sum, SumT>;
+template <class PolicyT, class ElementT>
+inline constexpr bool kNamesNoOtherFilter = true;
+template <class PolicyT, class ElementT>
+  requires requires { typename PolicyT::FilterElement; }
+inline constexpr bool kNamesNoOtherFilter<PolicyT, ElementT> =
+    std::is_same_v<typename PolicyT::FilterElement, ElementT>;
+template <class PolicyT, class ElementT>
+inline constexpr bool kNamesNoOtherB = true;
+template <class PolicyT, class ElementT>
+  requires requires { typename PolicyT::ElementB; }
+inline constexpr bool kNamesNoOtherB<PolicyT, ElementT> =
+    std::is_same_v<typename PolicyT::ElementB, ElementT>;
+
 // Each config can also be made by the names of its members instead of their order, which differs
 // between types: MmaSm80Config({.threadblock = {128, 128, 64}, .warp = {64, 32, 64}, .stages = 3}).
 // Fields has the members that a type uses; one that is left out has the value that the constructor

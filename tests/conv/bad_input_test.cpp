@@ -69,12 +69,12 @@ TEST(BadInput, Problems) {
       {[](Problem& p) { p.n = std::int64_t{1} << 28; }, kRange,
        "conv: n*p*q=9663676416 exceeds 2147482623; split the batch"},
       {[](Problem& p) { p.h = p.w = 1 << 15, p.c = 64; }, kRange,
-       "conv: channel blocks of one image with its padding="},
+       "conv: units from the first to the last source value under a filter="},
       {[](Problem& p) {
          p.n = p.k = std::int64_t{1} << 26, p.h = p.w = p.r = p.s = 1,
          p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
        },
-       kRange, "conv: blocks=4398046511104 exceeds 2147483647; use a larger threadblock tile"},
+       kRange, "conv: blocks=17592186044416 exceeds 2147483647; split the batch"},
       {[](Problem& p) { p.n = p.k = std::int64_t{1} << 30, p.h = p.w = 1; }, kRange,
        "conv: n*k*p*q=1152921504606846976 exceeds 9007199254740991; split the batch"},
   };

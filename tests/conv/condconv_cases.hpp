@@ -10,6 +10,7 @@
 #include "tests/conv/condconv_checks.hpp"
 #include "tests/conv/wgmma_policies.hpp"
 #include "weft/conv/dispatch.hpp"
+#include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
 namespace {
@@ -23,7 +24,7 @@ class CondConvTest : public testing::Test {};
 
 using CondConvPolicies =
     testing::Types<Simple, Nc32Prologue<PerSample, NCxHWx<32>, 64, 64, 64, 32, 32, 3, 8>,
-                   NhwcPrologue<PerSample, NHWC, 64, 64, 4, 4>,
+                   UnsignedSource<NhwcPrologue<PerSample, NHWC, 64, 64, 4, 4>>,
                    WgmmaPrologue<PerSample, NCxHWx<32>, SmallTile64>>;
 TYPED_TEST_SUITE(CondConvTest, CondConvPolicies);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "tests/conv/prologue_cases.hpp"
@@ -58,8 +59,14 @@ void ExpectMixed(const Problem& problem, const MixOptions& options = {}, const M
   t.filter = reference::MixExperts(problem, experts, t.filter.data(), routing.data(),
                                    options.scaled ? scale.data() : nullptr);
 
-  const OperatorMemory<std::int8_t> src(
-      *ConvertTensor<NCHW, typename First::SrcLayout, std::int8_t>(problem.src(), t.src));
+  // The reference reads int8, so that bytes without a sign are those that int8 has, too.
+  using Element = typename Op::Element;
+  if (std::is_unsigned_v<Element>) {
+    for (std::int8_t& x : t.src) x = static_cast<std::int8_t>(x & 0x7f);
+  }
+  const std::vector<Element> planar(t.src.begin(), t.src.end());
+  const OperatorMemory<Element> src(
+      *ConvertTensor<NCHW, typename First::SrcLayout, Element>(problem.src(), planar));
   const OperatorMemory<std::int8_t> bank({packed.data(), packed.data() + packed.size()});
   const OperatorMemory<std::int8_t> workspace(std::vector<std::int8_t>(op->workspace_size(), 0x55));
   const OperatorMemory<float> routing_memory(routing), scale_memory(scale);

@@ -19,7 +19,7 @@ using Nhwc16 = table::Nhwc<NHWC, Relu, MmaSm80Tile<64, 64, 64, 32, 32, 3>>;
 
 // Steps of a tap that would pass 2^31 pieces.
 TEST(Create, RefusesDilationsThatAreTooLarge) {
-  Problem p{.n = 1, .h = 3, .w = 3, .c = 64, .k = 4, .r = 2, .s = 2};
+  Problem p{.n = 1, .h = 3, .w = 70000, .c = 64, .k = 4, .r = 2, .s = 2};
   p.pad_top = p.pad_bottom = p.dilation_h = 20000;
   p.pad_left = p.pad_right = p.dilation_w = 20000;
   for (const absl::Status& s :
@@ -27,7 +27,8 @@ TEST(Create, RefusesDilationsThatAreTooLarge) {
         Convolution<Sm80>::Create(p).status(), Convolution<Nhwc4>::Create(p).status()}) {
     EXPECT_EQ(s.code(), absl::StatusCode::kOutOfRange) << s;
     EXPECT_THAT(std::string(s.message()),
-                testing::HasSubstr("conv: channel blocks of one image with its padding="));
+                testing::HasSubstr("conv: units from the first to the last source value under a "
+                                   "filter="));
   }
 }
 
@@ -49,6 +50,22 @@ TEST(Create, RefusesSourceFunctorsOfWgmmaWhichDispatchPassesOver) {
   const auto op = Dispatch<Family<Wgmma, Mma>>::Create(problem);
   ASSERT_TRUE(op.ok()) << op.status();
   EXPECT_THAT(op->Describe(), testing::HasSubstr("mma_sm80"));
+}
+
+// A policy in an anonymous namespace, as this one, and one with a functor there.
+struct Unnamed : Simt {};
+struct UnnamedRelu : epilogues::BiasRelu<> {};
+
+TEST(Create, PoliciesWithoutANameAreOfTheCpuAlone) {
+  static_assert(!gemm::internal::HasName<Unnamed>());
+  static_assert(!gemm::internal::HasName<S8Conv4<UnnamedRelu>>());
+  static_assert(gemm::internal::HasName<S8Conv4<>>() && gemm::internal::HasName<Sm80>());
+  EXPECT_FALSE(gemm::HasGpuCode<Unnamed>());
+  EXPECT_THAT(std::string(gemm::GpuBackEnd{}.Run<Unnamed>("conv", {}, {}).message()),
+              testing::HasSubstr("the policy, its tile or a functor stands in an anonymous "
+                                 "namespace"));
+  // A Dispatch of one plans and compiles as any other.
+  EXPECT_TRUE(Dispatch<Family<Unnamed>>::Create(SquareProblem(1, 32, 5, 32, 3, 1, 1)).ok());
 }
 
 // Which kernels are launched dependently; that they wait before they read, the executor checks in every run.

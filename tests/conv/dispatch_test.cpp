@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -138,12 +139,34 @@ void ExpectServedByCpu(std::uint32_t seed) {
     EXPECT_EQ(cpu.ok(), gpu.ok()) << cpu.status() << gpu.status();
     EXPECT_TRUE(!cpu.ok() || Op::OnCpu()[cpu->index()]);
   }
+  // Extents that pass what the kernels' indices reach, or nearly do.
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Problem p = RandomProblem(engine);
+    p.c = RoundUp(p.c, 4 << i % 3), p.groups = 1;
+    std::int64_t Problem::* const fields[] = {
+        &Problem::n,          &Problem::h,          &Problem::w,          &Problem::pad_top,
+        &Problem::pad_bottom, &Problem::pad_left,   &Problem::pad_right,  &Problem::stride_h,
+        &Problem::stride_w,   &Problem::dilation_h, &Problem::dilation_w, &Problem::k};
+    for (int j = 0; j < 4; ++j) {
+      p.*fields[engine() % std::size(fields)] = (std::int64_t{1} << engine() % 31) + engine() % 3;
+    }
+    const absl::StatusOr<Op> gpu = Op::Create(p, GpuFacts()), cpu = Op::Create(p, CpuFacts{2});
+    ASSERT_EQ(cpu.ok(), gpu.ok()) << ProblemName(p) << cpu.status() << gpu.status();
+    refused += cpu.status().code() == absl::StatusCode::kOutOfRange;
+  }
+  EXPECT_GT(refused, 200);
 }
 TEST(Dispatch, TheTilesForTheCpuServeAll) {
   ExpectServedByCpu<Nc4>(1);
   ExpectServedByCpu<Nc32>(2);
   ExpectServedByCpu<Nhwc>(3);
   ExpectServedByCpu<First>(4);
+  // Rows that a load of 4 bytes could not count from the first one of the padding on.
+  Problem padded{.n = 1, .h = 6, .w = 4, .c = 16, .k = 39};
+  padded.pad_top = 9952, padded.pad_left = 32, padded.pad_bottom = 1 << 21;
+  padded.stride_h = 1 << 22, padded.stride_w = 21;
+  EXPECT_TRUE(Nhwc::Create(padded, CpuFacts{1}).ok());
 }
 
 TEST(Dispatch, SaysThatNoTileIsForTheCpu) {

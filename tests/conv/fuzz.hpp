@@ -129,6 +129,12 @@ void AddEpilogue(const Args& good, std::int64_t k, std::int64_t residual_bytes,
   breaks->Number("gamma", &Args::gamma, Epilogue::kHasResidual);
   breaks->Number("output_scale", &Args::output_scale, Epilogue::kHasOutputScale);
   breaks->Number("zero_point", &Args::zero_point, Epilogue::OutputStage::kAddsZeroPoint);
+  if constexpr (Epilogue::OutputStage::kAddsZeroPoint) {
+    breaks->Add("zero_point", [](Args& a, std::mt19937& engine) {
+      constexpr float kNone[] = {0.5f, -300.0f, 127.25f, 256.0f};
+      a.zero_point = kNone[engine() % 4];
+    });
+  }
 }
 
 // Banks that belong to other problems: of other extents, or of another number of filters.

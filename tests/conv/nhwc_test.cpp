@@ -2,8 +2,14 @@
 // the rows of table/operators.def show.
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <random>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "tests/conv/own_relu.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
@@ -104,6 +110,137 @@ TEST(NhwcFamily, SaysWhatPaddingWouldGive) {
   // Blocked outputs pad K by themselves.
   EXPECT_THAT(NhwcToNc32::Create(Channels(64, 21), GpuFacts())->why(), Not(HasSubstr("pad K")));
   EXPECT_THAT(NhwcToNc32::Create(Channels(20, 21), GpuFacts())->why(), HasSubstr("pad C to 32"));
+}
+
+// The sentences of why() on accesses: "c=20 is not a multiple of 16: 4-byte loads, pad C to 32 and K to 16 for 16-byte
+// ones; ".
+struct Promise {
+  Problem padded;
+  bool loads = false;
+  int width = 0;
+};
+std::vector<Promise> PromisesOf(const Problem& problem, const std::string& why) {
+  std::vector<Promise> all;
+  for (const std::string& sentence : std::vector<std::string>(absl::StrSplit(why, "; "))) {
+    const std::size_t pad = sentence.find("-byte "), to = sentence.find(", pad ");
+    if (pad == std::string::npos || to == std::string::npos) break;
+    Promise promise{problem, sentence.compare(pad, 11, "-byte loads") == 0};
+    char first = 0, second = 0;
+    long long count = 0, others = 0;
+    const char* const text = sentence.c_str() + to;
+    const bool both = std::sscanf(text, ", pad %c to %lld and %c to %lld for %d-byte ones", &first,
+                                  &count, &second, &others, &promise.width) == 5;
+    if (!both) {
+      EXPECT_EQ(
+          std::sscanf(text, ", pad %c to %lld for %d-byte ones", &first, &count, &promise.width), 3)
+          << sentence;
+    }
+    (first == 'C' ? promise.padded.c : promise.padded.k) = count;
+    if (both) (second == 'C' ? promise.padded.c : promise.padded.k) = others;
+    EXPECT_EQ(promise.loads, first == 'C') << sentence;
+    all.push_back(promise);
+  }
+  return all;
+}
+
+// Whether a tile with loads, or stores, of `width` bytes can be used for `problem`.
+template <class Op, class Machine>
+bool HasWidth(const Problem& problem, const Machine& machine, bool loads, int width) {
+  const absl::StatusOr<Op> op = Op::Create(problem, machine);
+  if (!op.ok()) return false;
+  for (const Candidate& c : op->candidates()) {
+    const Alignment& its = c.facts.config.alignment;
+    if (c.status.ok() && (loads ? its.src : its.dst) == width) return true;
+  }
+  return false;
+}
+
+// What why() promises is so, and what padding C, or K, alone would give it promises. Counts the promises.
+template <class Op, class Machine>
+int ExpectTrue(const Problem& problem, const Machine& machine, int src_bits, int dst_bits) {
+  const absl::StatusOr<Op> op = Op::Create(problem, machine);
+  if (!op.ok()) return 0;
+  SCOPED_TRACE(absl::StrCat(ProblemName(problem), ": ", op->why()));
+  const std::vector<Promise> promises = PromisesOf(problem, op->why());
+  bool said[2] = {};
+  for (const Promise& promise : promises) {
+    said[promise.loads] = true;
+    EXPECT_TRUE(HasWidth<Op>(promise.padded, machine, promise.loads, promise.width));
+    EXPECT_FALSE(HasWidth<Op>(problem, machine, promise.loads, promise.width));
+    EXPECT_GT(promise.width,
+              promise.loads ? op->config().alignment.src : op->config().alignment.dst);
+  }
+  for (const bool loads : {true, false}) {
+    const int bits = loads ? src_bits : dst_bits;
+    if (bits == 0 || said[loads]) continue;
+    for (int width = 2 * (loads ? op->config().alignment.src : op->config().alignment.dst);
+         width <= 16; width *= 2) {
+      Problem padded = problem;
+      std::int64_t& count = loads ? padded.c : padded.k;
+      count = problem.groups * RoundUp(count / problem.groups, 8 * width / bits);
+      EXPECT_EQ(HasWidth<Op>(padded, machine, loads, width),
+                HasWidth<Op>(problem, machine, loads, width))
+          << width << " bytes are not promised";
+    }
+  }
+  return static_cast<int>(promises.size());
+}
+
+// bits: of a source's value in NHWC and of an output's; 0 where the layout pads by itself.
+template <class Op>
+void ExpectTruePromises(std::uint32_t seed, int src_bits, int dst_bits) {
+  std::mt19937 engine(seed);
+  GpuFacts ampere;
+  ampere.limits.compute_capability = 80;
+  GpuFacts little;  // whose shared memory takes few tiles
+  little.limits.compute_capability = 86, little.limits.shared_memory_per_block = 48 << 10;
+  int promises = 0;
+  for (int i = 0; i < 120; ++i) {
+    Problem p;
+    p.n = 1 + engine() % 3, p.h = 3 + engine() % 12, p.w = 3 + engine() % 12;
+    p.r = 1 + engine() % 3, p.s = 1 + engine() % 3;
+    p.groups = engine() % 4 == 0 ? 1 + engine() % 3 : 1;
+    p.c = p.groups * (1 << engine() % 5) * (1 + engine() % 12);
+    p.k = p.groups * (1 << engine() % 5) * (1 + engine() % 12);
+    p.stride_h = 1 + engine() % 3, p.stride_w = engine() % 5 == 0 ? 9 : 1 + engine() % 3;
+    p.pad_left = engine() % 3;
+    promises += ExpectTrue<Op>(p, GpuFacts(), src_bits, dst_bits);
+    promises += ExpectTrue<Op>(p, ampere, src_bits, dst_bits);
+    promises += ExpectTrue<Op>(p, little, src_bits, dst_bits);
+    promises += ExpectTrue<Op>(p, CpuFacts{2}, src_bits, dst_bits);
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(promises, 10);
+}
+
+// A family of groups, some of whose tiles have wider loads, and some wider stores.
+template <class PolicyT>
+struct InGroups : PolicyT {
+  using Prologue = prologues::Grouped;
+};
+using Groups = Dispatch<Family<InGroups<S8ConvNhwc<NhwcRelu, NHWC, Mma64x32, 4, 4>>,
+                               InGroups<S8ConvNhwc<NhwcRelu, NHWC, Mma64x32, 16, 4>>,
+                               InGroups<S8ConvNhwc<NhwcRelu, NHWC, Mma64x64>>>>;
+
+TEST(NhwcFamily, PromisesWhatIsTrue) {
+  ExpectTruePromises<Nhwc>(1, 8, 8);
+  ExpectTruePromises<NhwcToNc32>(2, 8, 0);
+  ExpectTruePromises<Dispatch<Int4SourceFamily<S8ConvNhwcFamily<NhwcRelu>>>>(3, 4, 8);
+  ExpectTruePromises<Dispatch<S8Conv4Family<NhwcRelu, NHWC>>>(4, 0, 8);
+  ExpectTruePromises<Groups>(5, 8, 8);
+}
+
+// Values of 4 bits: an access has twice as many channels as bytes.
+TEST(NhwcFamily, CountsChannelsOfFourBits) {
+  using Int4 = Dispatch<Int4SourceFamily<S8ConvNhwcFamily<NhwcRelu>>>;
+  for (const std::int64_t c : {40, 48}) {
+    EXPECT_THAT(Int4::Create(Channels(c, 32), GpuFacts())->why(),
+                HasSubstr("is not a multiple of 32: "))
+        << c;
+    EXPECT_THAT(Int4::Create(Channels(c, 32), GpuFacts())->why(),
+                HasSubstr("-byte loads, pad C to 64 for 16-byte ones; "))
+        << c;
+  }
 }
 
 TEST(NhwcFamily, RefusesWhatNoLoadFits) {

@@ -166,5 +166,40 @@ TEST(WgmmaPingPong, TheNameSaysSo) {
               HasSubstr("ping-pong warpgroups"));
 }
 
+// Zeros of the filter hide integers that are loaded with others, but neither NaN nor infinity. No policy has such
+// elements yet, so that these facts are a policy's of bytes with elements of 16 bits.
+TEST(WgmmaPlan, FloatSumsMultiplyNoOtherPixelsByZeros) {
+  ConvFacts facts = FactsOf<Policy<NHWC, KRSC, prologues::Grouped>>();
+  EXPECT_TRUE(
+      MakeConvPlan({.n = 1, .h = 8, .w = 8, .c = 48, .k = 64, .r = 3, .s = 3, .groups = 2}, facts)
+          .ok());
+  facts.largest_product = 0, facts.element_bytes = 2;
+  facts.source.bits = facts.filter.bits = 16, facts.source.unit_channels = 8;
+  Problem p{.n = 1, .h = 8, .w = 8, .c = 48, .k = 64, .r = 3, .s = 3, .groups = 2};
+  EXPECT_THAT(
+      std::string(MakeConvPlan(p, facts).status().message()),
+      HasSubstr("conv: c/groups=24 is not a multiple of 16, the channels that TMA loads at once"));
+  p.c = 64;
+  EXPECT_TRUE(MakeConvPlan(p, facts).ok()) << MakeConvPlan(p, facts).status();
+  p.c = 24, p.groups = 1;
+  EXPECT_TRUE(MakeConvPlan(p, facts).ok()) << MakeConvPlan(p, facts).status();
+  facts.config.packed_rows = 2;
+  EXPECT_THAT(std::string(MakeConvPlan(p, facts).status().message()),
+              HasSubstr("conv: packed output rows multiply pixels outside of a window by zeros"));
+}
+
+// With 16-bit elements k is counted in twice as many bytes as channels.
+TEST(WgmmaPlan, IndicesCountBytes) {
+  ConvFacts facts = FactsOf<Nhwc>();
+  facts.config.mainloop = gemm::Mainloop::kMmaSm80;
+  facts.largest_product = 0, facts.element_bytes = 2;
+  facts.source.bits = facts.filter.bits = 16, facts.source.unit_channels = 8;
+  Problem p{.n = 1, .h = 1, .w = 1, .c = (1 << 30) - 8, .k = 64};
+  EXPECT_TRUE(MakeConvPlan(p, facts).ok()) << MakeConvPlan(p, facts).status();
+  p.c = 1 << 30;
+  EXPECT_THAT(std::string(MakeConvPlan(p, facts).status().message()),
+              HasSubstr("conv: bytes of c/groups*r*s=2147483648 exceeds 2147483647"));
+}
+
 }  // namespace
 }  // namespace weft::conv

@@ -134,9 +134,8 @@ TEST(ZeroPointRefused, DestinationsThatAreNoIntegers) {
   const auto op = Convolution<ZeroSimt>::Create(t.problem);
   args.zero_point = 0.5f;
   EXPECT_EQ(op->CheckArguments(args).message(),
-            "conv: args.zero_point=0.5 is not an integer, to which RoundFirst before ClampTo has "
-            "rounded the "
-            "values; give one from 0 to 255");
+            "conv: args.zero_point=0.5 is not an integer, as the values of an output of its type "
+            "are; give one from 0 to 255");
   args.zero_point = 256.0f;
   EXPECT_EQ(op->CheckArguments(args).message(),
             "conv: args.zero_point=256 is outside 0 to 255, the values of an output of its type; "

@@ -184,6 +184,12 @@ void FuzzArguments(const GemmProblem& problem, std::uint32_t seed,
   breaks.Number("beta", &Args::beta, Epilogue::kHasBias);
   breaks.Number("output_scale", &Args::output_scale, Epilogue::kHasOutputScale);
   breaks.Number("zero_point", &Args::zero_point, Epilogue::OutputStage::kAddsZeroPoint);
+  if constexpr (Epilogue::OutputStage::kAddsZeroPoint) {
+    breaks.Add("zero_point", [](Args& a, std::mt19937& engine) {
+      constexpr float kNone[] = {0.5f, -300.0f, 127.25f, 256.0f};
+      a.zero_point = kNone[engine() % 4];
+    });
+  }
   // What belongs to other policies.
   std::vector<std::int32_t> wrong = group_offsets;
   if constexpr (kGrouped<P>) {
