@@ -80,7 +80,7 @@ bool Register(const char* name, int line) {
   constexpr bool kWgmma = std::is_same_v<decltype(Tile::kSizes), const WgmmaSizes>;
   if constexpr (kWgmma == TABLE_WGMMA_TILES) {
     testing::RegisterTest("ProductTiles", name, nullptr, nullptr, "gemm/product_tiles.def", line,
-                          [] { return new RowTest<kParts, Tile>; });
+                          []() -> testing::Test* { return new RowTest<kParts, Tile>; });
   }
   return true;
 }
