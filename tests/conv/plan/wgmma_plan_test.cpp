@@ -171,7 +171,7 @@ TEST(WgmmaPingPong, TheNameSaysSo) {
 TEST(WgmmaPlan, FloatSumsMultiplyNoOtherPixelsByZeros) {
   ConvFacts facts = FactsOf<Policy<NHWC, KRSC, prologues::Grouped>>();
   EXPECT_TRUE(
-      MakeConvPlan({.n = 1, .h = 8, .w = 8, .c = 48, .k = 64, .r = 3, .s = 3, .groups = 2}, facts)
+      MakeConvPlan({.n = 1, .h = 8, .w = 8, .c = 96, .k = 64, .r = 3, .s = 3, .groups = 2}, facts)
           .ok());
   facts.largest_product = 0, facts.element_bytes = 2;
   facts.source.bits = facts.filter.bits = 16, facts.source.unit_channels = 8;
