@@ -51,6 +51,7 @@ inline constexpr unsigned kNc4Small = 1 << 11;
 inline constexpr unsigned kNc32Small = 1 << 12;
 inline constexpr unsigned kNhwcSmall = 1 << 13;
 inline constexpr unsigned kNhwcSmallToWide = 1 << 14;
+inline constexpr unsigned kAllSmall = kNc4Small | kNc32Small | kNhwcSmall | kNhwcSmallToWide;
 
 inline constexpr unsigned kOnHopper = 1u << 31;  // not a family: a wgmma_sm90 tile
 template <class FamilyTileT, unsigned kFamilies>

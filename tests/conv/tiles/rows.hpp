@@ -48,10 +48,12 @@ inline constexpr bool kStandsAgain = (false
 #include "weft/gemm/tile/tiles.def"
 );
 
-// The families of a row; of none, that of its mainloop's first choice.
+// The families of a row, without the small ones, whose rows are some of theirs; of none, that of its
+// mainloop's first choice.
 template <class TileT, unsigned kIn>
 constexpr unsigned FamiliesOf() {
-  if (kIn != tile_families::kNoFamily) return kIn;
+  constexpr unsigned kWhole = kIn & ~tile_families::kAllSmall;
+  if (kWhole != tile_families::kNoFamily) return kWhole;
   if (kStandsAgain<TileT>) return 0;
   return TileT::config.kMainloop == gemm::Mainloop::kSimt ? tile_families::kNc4
                                                           : tile_families::kNc32;

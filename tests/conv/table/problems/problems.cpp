@@ -150,8 +150,7 @@ std::vector<Problem> ProblemsFor(const ConvFacts& facts, Rows rows) {
   const auto size = [](const auto& list) { return static_cast<int>(std::size(list)); };
   const std::vector<int> sizes = {size(kFilters),  size(c),          size(k),       size(kStrides),
                                   size(kPaddings), size(kDilations), size(kImages), size(kModes)};
-  for (const std::vector<int>& row :
-       Combined(sizes, rows)) {
+  for (const std::vector<int>& row : Combined(sizes, rows)) {
     Problem p;
     p.r = kFilters[row[0]].h, p.s = kFilters[row[0]].w;
     p.c = c[row[1]], p.k = k[row[2]];
