@@ -48,7 +48,7 @@ TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride
 // byte overlap.
 bool Overlap(const TensorArgument& a, const TensorArgument& b);
 
-// Which arguments an epilogue reads.
+// What an epilogue reads and writes, as values instead of types.
 struct EpilogueFacts {
   bool scale = false;
   bool bias = false;
@@ -58,28 +58,83 @@ struct EpilogueFacts {
   bool zero_point = false;
   bool channel_values = false;    // an activation reads a value for each channel
   bool whole_zero_point = false;  // zero_point is added to integers, so it must be one
+  bool source_zero_point = false, filter_zero_point = false;  // it has these stages
+  bool range = false, image_sums = false;                     // it has these auxiliary outputs
+  bool writes_output = true;
+  // Bytes of an element, in a run's arguments; of copy 0 where there is no Copy stage.
+  int output_bytes = 1, bias_bytes = 4, residual_bytes = 1, copy_bytes = 0;
+  int value_bytes = 4, value_alignment = 4;  // of alpha, gamma and channel_alpha
   // The ranges of the types of zero_point and of the residual's zero point.
   float least_zero_point = 0.0f, most_zero_point = 0.0f;
   float least_residual_zero_point = 0.0f, most_residual_zero_point = 0.0f;
 };
 
-// The epilogue's part of a run's arguments.
-struct EpilogueArguments {
-  EpilogueFacts facts;
-  TensorArgument bias, channel_alpha, residual;
-  TensorArgument channel_values = {};
-  // The epilogue's auxiliary outputs; those that it does not write have no bytes.
-  TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
-  bool writes_output = true;
-  float alpha = 1.0f, beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
-  float residual_zero_point = 0.0f;
-  bool alpha_is_one = true, gamma_is_one = true;  // exactly, in the types of alpha and gamma
+template <class Epilogue>
+constexpr EpilogueFacts EpilogueFactsOf() {
+  using Output = typename Epilogue::Output;
+  using Residual = typename Epilogue::ResidualElement;
+  EpilogueFacts f;
+  f.scale = Epilogue::kHasScale;
+  f.bias = Epilogue::kHasBias;
+  f.bias_in_sum = Epilogue::kBiasInSum;
+  f.residual = Epilogue::kHasResidual;
+  f.output_scale = Epilogue::kHasOutputScale;
+  f.zero_point = Epilogue::OutputStage::kAddsZeroPoint;
+  f.channel_values = Epilogue::kHasChannelValues;
+  f.whole_zero_point = Epilogue::kRoundsFirst;
+  f.source_zero_point = Epilogue::kSourceZeroPoint;
+  f.filter_zero_point = Epilogue::kFilterZeroPoint;
+  f.range = Epilogue::kHasRange;
+  f.image_sums = Epilogue::kHasSums;
+  f.writes_output = Epilogue::kWritesOutput;
+  f.output_bytes = sizeof(Output);
+  f.bias_bytes = sizeof(typename Epilogue::BiasElement);
+  f.residual_bytes = sizeof(Residual);
+  f.value_bytes = sizeof(typename Epilogue::Value);
+  f.value_alignment = alignof(typename Epilogue::Value);
+  if constexpr (Epilogue::kHasCopy) f.copy_bytes = sizeof(typename Epilogue::CopyStage::Element);
+  if constexpr (Epilogue::OutputStage::kAddsZeroPoint) {
+    f.least_zero_point = (std::numeric_limits<Output>::min)();
+    f.most_zero_point = (std::numeric_limits<Output>::max)();
+  }
+  if constexpr (Epilogue::kResidualZeroPoint) {
+    f.least_residual_zero_point = (std::numeric_limits<Residual>::min)();
+    f.most_residual_zero_point = (std::numeric_limits<Residual>::max)();
+  }
+  return f;
+}
+
+// An array of a run: its address, and its size if it was given with one.
+struct GivenTensor {
+  const void* address = nullptr;
+  GivenElements given;
+};
+
+// The epilogue's part of a run, without its types: what the Arguments of any operator are for those
+// who check them and who make a kernel's parameters of them. It points into the Arguments.
+struct OutputRun {
+  GivenTensor bias, channel_alpha, residual, dst;
+  const void *alpha = nullptr, *gamma = nullptr;  // numbers of the type Epilogue::Value
+  float beta = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
+  const void* epilogue = nullptr;  // the run-time values of its stages, as bytes
+  // alpha and gamma for checks; a complex number is NaN if either part is.
+  float alpha_number = 1.0f, gamma_number = 1.0f;
+  bool alpha_is_one = true, gamma_is_one = true;  // exactly, in their types
   bool gamma_is_zero = false;                     // exactly, so that the residual is not read
+  // What stages say of themselves; null where the epilogue has no such stage.
+  const void *copy = nullptr, *low = nullptr, *high = nullptr, *image_sums = nullptr;
+  const void* channel_values = nullptr;
+  float residual_zero_point = 0.0f;
+
+  // What kernels take for the residual. With a gamma of 0 it may be null: they then do not read it, but
+  // compute addresses from it, so that dst takes its place.
+  const void* ResidualOrOutput() const {
+    return residual.address != nullptr ? residual.address : dst.address;
+  }
 };
 
 namespace internal {
 
-// `value` as a number for checks and messages. That of a complex number is NaN if either part is.
 template <class Type>
 [[gnu::visibility("hidden")]] float AsFloat(const Type& value) {
   if constexpr (kIsComplex<Type>) {
@@ -89,77 +144,61 @@ template <class Type>
   }
 }
 
+template <class Pointer>
+[[gnu::visibility("hidden")]] GivenTensor TensorOf(const Pointer& pointer) {
+  return {pointer, GivenOf(pointer)};
+}
+
 }  // namespace internal
 
-// The epilogue's part of an operator's Arguments. channels: output channels (columns of a product);
-// residual: its extent in bytes and its alignment, without the address.
-template <class Epilogue, class Arguments>
-[[gnu::visibility("hidden")]] EpilogueArguments EpilogueArgumentsOf(
-    const Arguments& args, std::int64_t channels, const TensorArgument& residual) {
-  EpilogueArguments e = {
-      .facts = {.scale = Epilogue::kHasScale,
-                .bias = Epilogue::kHasBias,
-                .bias_in_sum = Epilogue::kBiasInSum,
-                .residual = Epilogue::kHasResidual,
-                .output_scale = Epilogue::kHasOutputScale,
-                .zero_point = Epilogue::OutputStage::kAddsZeroPoint,
-                .whole_zero_point = Epilogue::kRoundsFirst},
-      .bias = {.field = "bias",
-               .address = args.bias,
-               .alignment = alignof(decltype(*args.bias)),
-               .line_bytes = channels * std::int64_t{sizeof(*args.bias)},
-               .given = GivenOf(args.bias)},
-      .channel_alpha = {.field = "channel_alpha",
-                        .address = args.channel_alpha,
-                        .alignment = alignof(decltype(args.alpha)),
-                        .line_bytes = channels * std::int64_t{sizeof(args.alpha)},
-                        .given = GivenOf(args.channel_alpha)},
-      .residual = residual,
-      .alpha = internal::AsFloat(args.alpha),
-      .beta = args.beta,
-      .gamma = internal::AsFloat(args.gamma),
-      .output_scale = args.output_scale,
-      .zero_point = args.zero_point,
-      .alpha_is_one = args.alpha == decltype(args.alpha){1},
-      .gamma_is_one = args.gamma == decltype(args.gamma){1},
-      .gamma_is_zero = args.gamma == decltype(args.gamma){0}};
-  e.residual.field = "residual";
-  e.residual.address = args.residual;
-  e.residual.given = GivenOf(args.residual);
-  if constexpr (Epilogue::OutputStage::kAddsZeroPoint) {
-    using Limits = std::numeric_limits<typename Epilogue::Output>;
-    e.facts.least_zero_point = (Limits::min)(), e.facts.most_zero_point = (Limits::max)();
-  }
-  if constexpr (Epilogue::kResidualZeroPoint) {
-    e.residual_zero_point =
-        args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
-    using Limits = std::numeric_limits<typename Epilogue::ResidualElement>;
-    e.facts.least_residual_zero_point = (Limits::min)();
-    e.facts.most_residual_zero_point = (Limits::max)();
+// The epilogue's part of an operator's Arguments. dst: the member of theirs that is the output.
+template <class Epilogue, class Arguments, class Dst>
+[[gnu::visibility("hidden")]] OutputRun OutputRunOf(const Arguments& args, const Dst& dst) {
+  using Value = typename Epilogue::Value;
+  OutputRun run;
+  run.bias = internal::TensorOf(args.bias);
+  run.channel_alpha = internal::TensorOf(args.channel_alpha);
+  run.residual = internal::TensorOf(args.residual);
+  run.dst = internal::TensorOf(dst);
+  run.alpha = &args.alpha, run.gamma = &args.gamma;
+  run.beta = args.beta, run.output_scale = args.output_scale, run.zero_point = args.zero_point;
+  run.epilogue = &args.epilogue;
+  run.alpha_number = internal::AsFloat(args.alpha);
+  run.gamma_number = internal::AsFloat(args.gamma);
+  run.alpha_is_one = args.alpha == Value{1}, run.gamma_is_one = args.gamma == Value{1};
+  run.gamma_is_zero = args.gamma == Value{0};
+  if constexpr (Epilogue::kHasCopy) {
+    run.copy = args.epilogue.template Get<typename Epilogue::CopyStage>().to;
   }
   if constexpr (Epilogue::kHasRange) {
-    e.low = e.high = e.channel_alpha;
-    e.low.given = e.high.given = {};
-    e.low.field = "epilogue's low", e.high.field = "epilogue's high";
     const auto& range = args.epilogue.template Get<typename Epilogue::RangeStage>();
-    e.low.address = range.low, e.high.address = range.high;
-    e.low.if_null = e.high.if_null =
-        "is null; give args.epilogue.Get<ChannelRange>() the addresses of one number for each "
-        "output channel";
+    run.low = range.low, run.high = range.high;
   }
-  e.writes_output = Epilogue::kWritesOutput;
-  if constexpr (Epilogue::kHasChannelValues) {
-    e.facts.channel_values = true;
-    e.channel_values = e.channel_alpha;
-    e.channel_values.given = {};
-    e.channel_values.field = "epilogue's channel values";
-    e.channel_values.address = args.epilogue.ChannelValues();
-    e.channel_values.if_null =
-        "are null; give the address of one number for each output channel, for PRelu "
-        "args.epilogue.Get<PRelu>().slope";
+  if constexpr (Epilogue::kHasSums) {
+    run.image_sums = args.epilogue.template Get<typename Epilogue::SumsStage>().to;
   }
-  return e;
+  if constexpr (Epilogue::kHasChannelValues) run.channel_values = args.epilogue.ChannelValues();
+  if constexpr (Epilogue::kResidualZeroPoint) {
+    run.residual_zero_point =
+        args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
+  }
+  return run;
 }
+
+// The tensors of a run that belong to its epilogue, with their extents.
+struct EpilogueArguments {
+  const EpilogueFacts& facts;
+  const OutputRun& run;
+  TensorArgument bias = {}, channel_alpha = {}, residual = {}, channel_values = {};
+  // The epilogue's auxiliary outputs; those that it does not write have no bytes.
+  TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
+};
+
+// channels: output channels (columns of a product); residual: its extent in bytes and its alignment,
+// without the address. The result refers to facts and run. Who has a Copy stage or ImageSums adds the
+// extents of these.
+EpilogueArguments EpilogueArgumentsOf(const EpilogueFacts& facts, const OutputRun& run,
+                                      std::int64_t channels, const TensorArgument& residual);
 
 // InvalidArgument, with a message that begins with `who` ("conv"), if a tensor is null, is
 // misaligned, has fewer elements than the operator reads (where it was given with a size) or
