@@ -10,7 +10,7 @@ family's tiles over that of its choice among the whole family's, which is what a
 family over the quickest of the whole. Geometric means, and the worst row. Held-out layers are those that the model was not
 fitted to (model_check). The search begins with the tiles that any GPU needs, adds the best one until there are enough, and
 then exchanges single tiles while that helps; it also begins with the family as it is. It sees perf/results/tiles alone, so that
-the page's own run, perf/results/h200, confirms it by other samples. `older` are the same ratios of the tiles that are not for
+the page's own run, perf/results/h200, has other samples, which for NCxHWx<32> also helped to choose. `older` are the same ratios of the tiles that are not for
 Hopper, by their times on the H200.
 """
 import argparse
