@@ -149,10 +149,10 @@ inline void FillPadding(const Problem& problem, const TmaPlan& plan, const Sourc
 
 // Rows of the output of a TMA kernel, without or with packed output rows.
 inline void FillRows(const TmaPlan& plan, Im2colPixelMap* rows) {
-  *rows = plan.source.rows;
+  *rows = plan.pixels;
 }
 inline void FillRows(const TmaPlan& plan, PackedRowsPixelMap* rows) {
-  static_cast<Im2colPixelMap&>(*rows) = plan.source.rows;
+  static_cast<Im2colPixelMap&>(*rows) = plan.pixels;
   rows->last_first = plan.last_first;
 }
 

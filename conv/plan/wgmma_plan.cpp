@@ -1,10 +1,13 @@
 #include "weft/conv/plan/wgmma_plan.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/plan/k_tiling.hpp"
 #include "weft/conv/plan/packed_rows.hpp"
+#include "weft/conv/problem/patches.hpp"
 
 namespace weft::conv {
 namespace {
@@ -21,11 +24,13 @@ absl::Status Refuse(const char* what, std::int64_t value, const char* limit) {
       " that TMA takes, by which the wgmma_sm90 mainloop loads; use an MmaSm80Config"));
 }
 
+constexpr std::int64_t kMostStride = 8;  // of TMA's im2col traversal
+
 // Checks the limits of TMA's im2col traversal. InvalidArgument for strides above 8, for paddings
 // above 127, and for filters whose last row or column of taps lies more than 255 pixels behind the
 // first, or more than 128 plus the bottom or right padding.
 absl::Status CheckCopyLimits(const Problem& p) {
-  constexpr std::int64_t kMostStride = 8, kMostPad = 127, kMostReach = 255;
+  constexpr std::int64_t kMostPad = 127, kMostReach = 255;
   if (p.stride_h > kMostStride) return Refuse("stride_h", p.stride_h, "the 8");
   if (p.stride_w > kMostStride) return Refuse("stride_w", p.stride_w, "the 8");
   const struct {
@@ -292,14 +297,29 @@ absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f)
       &plan.plan);
   FillClocks(p, f, k_tiling, taps->Inside(p), &plan);
   FillOthers(pairs, f, k_tiling, &plan);
-  plan.source.rows.p = Int32(p.p());
+  plan.pixels = plan.source.rows;
+  plan.pixels.p = Int32(p.p());
   plan.last_first = p.mode == Mode::kCrossCorrelation ? 1 : 0;
   return plan;
+}
+
+// The plan for images of one row of windows each, whose stride in H is more than TMA takes. A row of the
+// product is the same output pixel as without that.
+std::optional<TmaPlan> MakePatchRowsPlan(const Problem& p, const ConvFacts& f) {
+  if (p.stride_h <= kMostStride || !f.source.nhwc || f.prologue.depends.image) return std::nullopt;
+  const std::optional<Problem> rows = PatchRows(p);
+  if (!rows || !CheckCopyLimits(*rows).ok()) return std::nullopt;
+  absl::StatusOr<TmaPlan> plan = MakeTmaPlan(*rows, f);
+  if (!plan.ok() || plan->patch) return std::nullopt;
+  plan->pixels.image_pixels = gemm::FastDivmod(Int32(p.p() * p.q()));
+  plan->pixels.p = Int32(p.p());
+  return *std::move(plan);
 }
 
 }  // namespace
 
 absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
+  if (std::optional<TmaPlan> rows = MakePatchRowsPlan(p, f)) return *std::move(rows);
   if (absl::Status s = CheckCopyLimits(p); !s.ok()) return s;
   if (absl::Status s = CheckGroupChunks(p, f); !s.ok()) return s;
   if (f.config.packed_rows > 1) return MakePackedRowsPlan(p, f);
@@ -314,6 +334,7 @@ absl::StatusOr<TmaPlan> MakeTmaPlan(const Problem& p, const ConvFacts& f) {
   FillSteps(p, f, k_tiling, [&](std::int64_t tap) { return tap * channels; }, &plan.plan);
   FillClocks(p, f, k_tiling, 1.0, &plan);
   FillOthers(p, f, k_tiling, &plan);
+  plan.pixels = plan.source.rows;
   return plan;
 }
 

@@ -11,6 +11,9 @@
 //          r * dilation / stride * pitch + s * dilation / stride on, so that each source pixel is
 //          loaded once; the positions between rows and images are wasted.
 //
+// Patches of NHWC that lie more than TMA's stride of 8 rows apart are images of one row of patches each
+// (conv/problem/patches.hpp).
+//
 // With config.packed_rows a tile's columns are the channels of two output rows
 // (conv/plan/packed_rows.hpp), and the source is loaded by a patch.
 //
@@ -46,6 +49,9 @@ struct TmaPlan : RingPlan {
   arch::TensorMapSpec source_spec, filter_spec;
   SourceCopies source;
   FilterCopies filter;
+  // The output pixels of the rows of a product: source.rows, except that packed output rows have twice
+  // as many rows, and that the source of patches may be traversed as more images than the output has.
+  Im2colPixelMap pixels;
   double copy_clocks = 0.0, column_clocks = 0.0;  // gemm::WgmmaCounts'
   bool patch = false;
   std::int32_t last_first = 0;  // PackedRowsPixelMap's

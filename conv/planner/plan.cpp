@@ -1,11 +1,13 @@
 #include "weft/conv/planner/plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/conv/problem/patches.hpp"
 #include "weft/gemm/check/argument_checks.hpp"
 
 namespace weft::conv {
@@ -174,9 +176,8 @@ const char* PathOf(const ConvPlan& plan) {
   return tma == nullptr ? "im2col" : tma->patch ? "a patch for all taps" : "a copy for each tap";
 }
 
-}  // namespace
-
-absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+// Checks and plans a problem as it stands.
+absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
   const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
@@ -218,6 +219,24 @@ absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
     plan.kernel = multistage;
   }
   return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+  // A SourceFunctor is given the channels of the source.
+  if (f.source.nhwc && !f.depthwise && !f.source.converted &&
+      CheckProblem(p, f.largest_product, f.filter.bits).ok()) {
+    if (const std::optional<Problem> columns = PatchColumns(p)) {
+      absl::StatusOr<ConvPlan> plan = PlanAsGiven(*columns, f);
+      if (plan.ok()) {
+        plan->problem = p;
+        plan->patches = true;
+        return plan;
+      }
+    }
+  }
+  return PlanAsGiven(p, f);
 }
 
 FilterExtents PackedExtents(const Problem& problem, bool depthwise) {
@@ -262,7 +281,11 @@ std::string ConvolutionPlanner::Describe(const ConvPlan& plan, const ConvFacts& 
           ? absl::StrFormat("thread %dx%d", c.thread.m, c.thread.n)
           : absl::StrFormat("instruction %dx%dx%d, %d stages", c.instruction.m, c.instruction.n,
                             c.instruction.k, ring != nullptr ? ring->ring.stages : c.stages);
-  const char* path = PathOf(plan);
+  std::string path = PathOf(plan);
+  if (plan.patches) {
+    const Problem columns = *PatchColumns(plan.problem);
+    absl::StrAppend(&path, ", patches as columns of ", columns.c, " channels");
+  }
   const std::string clusters =
       c.cluster_split_k > 1 ? absl::StrFormat("clusters of %d ", c.cluster_split_k) : "";
   const char* packed_rows = c.packed_rows > 1 ? " of two output rows" : "";

@@ -34,6 +34,7 @@ struct ConvPlan {
   PlanCounts counts;
   prologues::BatchExtents batch;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
+  bool patches = false;       // the kernel is planned for PatchColumns(problem)
   // The plan for the policy's kind of kernel. An empty problem has a default-constructed one.
   std::variant<MultistagePlan, TmaPlan, SlidingWindowPlan, GatherPlan, DepthwisePlan> kernel;
 
@@ -46,7 +47,9 @@ struct ConvPlan {
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
 
-// Checks `problem` against a policy and plans it. The errors are those of CheckProblem;
+// Checks `problem` against a policy and plans it. Over NHWC, problems that have PatchColumns are planned as
+// these where the policy takes them so: a stride in W is none then, and accesses and k tiles are of the
+// channels of a whole row of a patch. The errors are those of CheckProblem;
 // InvalidArgument where K, C or the groups do not fit the layouts, or the kind of kernel does not
 // take the problem; OutOfRange where a 32-bit index of the kernel would overflow; Unimplemented for
 // a SourceFunctor with wgmma_sm90.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <set>
 
+#include "weft/conv/problem/patches.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv::table {
@@ -13,6 +15,31 @@ namespace {
 constexpr std::int64_t kMostProducts = 1'000'000;
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 30;
+
+// Windows that do not overlap: the patches of vision transformers, and such as are nearly that.
+std::vector<Problem> Patches() {
+  Problem two = SquareProblem(3, 20, 8, 40, 2, 0, 2);
+  Problem four = SquareProblem(2, 3, 12, 33, 4, 0, 4);
+  Problem fourteen = SquareProblem(1, 4, 28, 24, 14, 0, 14);
+  Problem sixteen = SquareProblem(2, 3, 32, 40, 16, 0, 16);
+  sixteen.w = 48;
+  Problem row = {.n = 2, .h = 3, .w = 15, .c = 7, .k = 17, .r = 1, .s = 5, .stride_w = 5};
+  Problem overlapping = {.n = 2, .h = 7, .w = 12, .c = 24, .k = 17, .r = 3, .s = 4, .stride_w = 4};
+  overlapping.dilation_h = 2;
+  Problem flipped = four;
+  flipped.mode = Mode::kConvolution;
+  Problem columns_left = four;  // columns behind the last patch
+  columns_left.w += 2;
+  Problem rows_left = sixteen;
+  rows_left.h -= 7, rows_left.r = 8, rows_left.stride_h = 8;
+  Problem padded = four;
+  padded.pad_left = padded.pad_right = 2;
+  // Rows of windows that do not overlap, of columns that do.
+  Problem rows = {.n = 2, .h = 27, .w = 6, .c = 16, .k = 12, .r = 9, .s = 3, .pad_left = 2};
+  rows.stride_h = 9;
+  return {two,     four,         fourteen,  sixteen, row, overlapping,
+          flipped, columns_left, rows_left, padded,  rows};
+}
 
 // Problems that the lists do not reach. C and K are made to fit each operator.
 std::vector<Problem> Corners(const ConvFacts& facts) {
@@ -38,9 +65,14 @@ std::vector<Problem> Corners(const ConvFacts& facts) {
   far.pad_top = far.pad_bottom = far.dilation_h = far.stride_h = 2000;
   far.pad_left = far.pad_right = far.dilation_w = far.stride_w = 1500;
   std::vector<Problem> all = {one, image, outside, apart, first, line, deep, tables, beyond};
+  // TMA strides are at most 8, except over NHWC between windows that do not overlap.
+  const bool short_strides = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
+  for (const Problem& p : Patches()) {
+    const bool is_short = std::max(p.stride_h, p.stride_w) <= 8;
+    if (is_short || facts.source.nhwc || !short_strides) all.push_back(p);
+  }
   for (const Problem& p : {row, column, far}) {
-    // TMA strides are at most 8.
-    if (facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && p.stride_h > 8) continue;
+    if (short_strides && p.stride_h > 8) continue;
     for (const Mode mode : kModes) {
       all.push_back(p);
       all.back().mode = mode;
@@ -79,7 +111,11 @@ void Shrink(Problem* p) {
 }  // namespace
 
 Problem Fitted(const ConvFacts& facts, Problem p) {
-  p.c = RoundUp(p.c, SourceMultiple(facts));
+  const bool reads_patches =
+      facts.source.nhwc && !facts.source.converted && !facts.prologue.depends.group;
+  std::int64_t multiple = SourceMultiple(facts);
+  if (reads_patches && PatchColumns(p)) multiple /= std::gcd(multiple, p.s);
+  p.c = RoundUp(p.c, multiple);
   p.k = RoundUp(p.k, DestinationMultiple(facts));
   if (facts.prologue.depends.group) p.groups = 2, p.c *= 2, p.k *= 2;
   const gemm::TileDescription& config = facts.config;
