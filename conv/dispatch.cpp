@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,12 @@ struct Channels {
 constexpr Channels kC = {"C", &Problem::c, &gemm::Alignment::src, "loads"};
 constexpr Channels kK = {"K", &Problem::k, &gemm::Alignment::dst, "stores"};
 
-// The channels of one access of `bytes` bytes.
-std::int64_t ChannelsOf(const Channels& which, const ConvFacts& f, int bytes) {
-  return 8 * bytes / (which.count == kC.count ? f.source.bits : f.store.element_bits);
+// The number that C or K is to be a multiple of for accesses of `bytes` bytes: their channels, and of patches
+// that are read as columns of s * c channels fewer.
+std::int64_t ChannelsOf(const Channels& which, const Problem& p, const ConvFacts& f, int bytes) {
+  if (which.count == kK.count) return 8 * bytes / f.store.element_bits;
+  const std::int64_t channels = 8 * bytes / f.source.bits;
+  return ReadsPatches(p, f) ? channels / std::gcd(channels, p.s) : channels;
 }
 
 // `p` whose groups each have a multiple of `multiple` of these channels.
@@ -55,7 +59,7 @@ std::string NoteOn(const Channels& which, const Problem& p, const Tiles& family,
   std::sort(widths.begin(), widths.end(), std::greater<>());
   widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
   for (const int width : widths) {
-    const std::int64_t multiple = ChannelsOf(which, facts, width);
+    const std::int64_t multiple = ChannelsOf(which, p, facts, width);
     const Problem padded = Padded(p, which, multiple);
     std::int64_t with_others = 0;  // the other channels that it takes besides, if any
     bool gains = false;
@@ -65,7 +69,7 @@ std::string NoteOn(const Channels& which, const Problem& p, const Tiles& family,
       if (padded.*which.count == p.*which.count) continue;
       const Problem both = Padded(
           padded, others,
-          ChannelsOf(others, facts, family.policies[i].config.alignment.*others.access_bytes));
+          ChannelsOf(others, p, facts, family.policies[i].config.alignment.*others.access_bytes));
       if (takes(i, padded)) {
         gains = true, with_others = 0;
       } else if (!gains && takes(i, both)) {

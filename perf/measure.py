@@ -120,6 +120,7 @@ STEPS = (
     network("nc32", 60),
     weft_perf("mobile1x1", ("mobile1x1", "eight"), 240),
     weft_perf("depthwise", ("depthwise",), 40),
+    weft_perf("patches", ("patches",), 90),
     weft_perf("vgg16", ("vgg16",), 150),
     weft_perf("detection", ("detection",), 250),
     Step("condconv", "condconv_bench", [], {"condconv": 0}, 40),

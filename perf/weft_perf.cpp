@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "perf/bench/bench.hpp"
 #include "perf/peers/peer.hpp"
+#include "perf/support/json.hpp"
 #include "perf/support/status.hpp"
 #include "perf/weft_perf/run.hpp"
 
@@ -99,6 +100,9 @@ absl::StatusOr<Options> MakeOptions() {
 
 absl::Status MeasureAll(Bench& bench) {
   WEFT_LET(const Options options, MakeOptions());
+  for (const std::string& path : {options.cache, options.sweep}) {
+    if (!path.empty()) WEFT_TRY(PrepareToWrite(path));
+  }
   return options.network.empty() ? RunLayers(options, bench) : RunNetwork(options, bench);
 }
 

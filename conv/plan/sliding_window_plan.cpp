@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/problem/patches.hpp"
 #include "weft/conv/problem/problem_checks.hpp"
 
 namespace weft::conv {
@@ -137,7 +138,11 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
-    return Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
+    absl::Status refused =
+        Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
+    if (p.c > 4 || !PatchColumns(p)) return refused;
+    return absl::InvalidArgumentError(absl::StrCat(
+        refused.message(), "; one block of NCxHWx<4> is also NHWC of c=4, which reads patches"));
   }
   if (p.s > 1 && p.dilation_w != 1) {
     return Refuse("dilation_w", p.dilation_w, "1, the step from tap to tap");

@@ -223,17 +223,19 @@ absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
 
 }  // namespace
 
-absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+bool ReadsPatches(const Problem& p, const ConvFacts& f) {
   // A SourceFunctor is given the channels of the source.
-  if (f.source.nhwc && !f.depthwise && !f.source.converted &&
-      CheckProblem(p, f.largest_product, f.filter.bits).ok()) {
-    if (const std::optional<Problem> columns = PatchColumns(p)) {
-      absl::StatusOr<ConvPlan> plan = PlanAsGiven(*columns, f);
-      if (plan.ok()) {
-        plan->problem = p;
-        plan->patches = true;
-        return plan;
-      }
+  return f.source.nhwc && !f.depthwise && !f.source.converted && PatchColumns(p).has_value();
+}
+
+absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {
+  if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
+  if (ReadsPatches(p, f)) {
+    absl::StatusOr<ConvPlan> plan = PlanAsGiven(*PatchColumns(p), f);
+    if (plan.ok()) {
+      plan->problem = p;
+      plan->patches = true;
+      return plan;
     }
   }
   return PlanAsGiven(p, f);

@@ -47,6 +47,9 @@ struct ConvPlan {
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }
 };
 
+// Whether a policy reads the source of a problem, which CheckProblem has accepted, as PatchColumns.
+bool ReadsPatches(const Problem& problem, const ConvFacts& facts);
+
 // Checks `problem` against a policy and plans it. Over NHWC, problems that have PatchColumns are planned as
 // these where the policy takes them so: a stride in W is none then, and accesses and k tiles are of the
 // channels of a whole row of a patch. The errors are those of CheckProblem;

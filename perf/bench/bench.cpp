@@ -204,6 +204,9 @@ absl::Status Bench::Run(bool ceilings) {
     for (int job = 0; job < results_.count(); ++job) all.jobs.emplace_back(job, Json::object());
     results_.AddFile(std::move(all));
   }
+  for (const ResultFile& file : results_.files()) {
+    if (!file.path.empty()) WEFT_TRY(PrepareToWrite(file.path));
+  }
   if (absl::GetFlag(FLAGS_resume)) Keep();
   how_.count = results_.count();
   how_.kept = results_.rows();

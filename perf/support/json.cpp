@@ -41,6 +41,23 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   return absl::PermissionDeniedError(absl::StrCat("cannot write ", path));
 }
 
+absl::Status PrepareToWrite(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", folder.string(),
+                                                   " is no folder and cannot be made one"));
+  }
+  const bool existed = fs::exists(path, error);
+  if (!std::ofstream(path, std::ios::app)) {
+    return absl::PermissionDeniedError(absl::StrCat("cannot write ", path));
+  }
+  if (!existed) fs::remove(path, error);
+  return absl::OkStatus();
+}
+
 std::string Today() {
   const std::time_t now = std::time(nullptr);
   char text[32];

@@ -36,6 +36,9 @@ std::string ResultText(const Json& environment, const Json& summary, const Json&
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 // PermissionDenied names the path.
 absl::Status WriteFile(const std::string& path, const std::string& text);
+// Makes the folder of a file that a program will write at its end, and finds out whether it may: an error now
+// costs no measurement. It leaves an existing file as it is, and makes none.
+absl::Status PrepareToWrite(const std::string& path);
 
 // "2026-11-21 06:27 UTC".
 std::string Today();

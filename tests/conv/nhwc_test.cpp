@@ -112,6 +112,20 @@ TEST(NhwcFamily, SaysWhatPaddingWouldGive) {
   EXPECT_THAT(NhwcToNc32::Create(Channels(20, 21), GpuFacts())->why(), HasSubstr("pad C to 32"));
 }
 
+TEST(NhwcFamily, PatchesHaveTheChannelsOfTheirRows) {
+  const auto op = Nhwc::Create(SquareProblem(64, 3, 224, 768, 16, 0, 16), GpuFacts());
+  ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_EQ(op->config().mainloop, gemm::Mainloop::kWgmmaSm90);
+  EXPECT_EQ(op->config().alignment.src, 16);
+  EXPECT_THAT(op->why(), testing::StartsWith("chosen of "));
+  EXPECT_THAT(op->Describe(), HasSubstr("patches as columns of 48 channels"));
+  const auto narrow = Nhwc::Create(SquareProblem(64, 4, 28, 64, 2, 0, 2), GpuFacts());
+  ASSERT_TRUE(narrow.ok()) << narrow.status();
+  EXPECT_THAT(narrow->why(),
+              testing::StartsWith("c=4 is not a multiple of 8: 8-byte loads, pad C to 8 "
+                                  "for 16-byte ones; "));
+}
+
 // The sentences of why() on accesses: "c=20 is not a multiple of 16: 4-byte loads, pad C to 32 and K to 16 for 16-byte
 // ones; ".
 struct Promise {
@@ -204,6 +218,7 @@ void ExpectTruePromises(std::uint32_t seed, int src_bits, int dst_bits) {
     p.k = p.groups * (1 << engine() % 5) * (1 + engine() % 12);
     p.stride_h = 1 + engine() % 3, p.stride_w = engine() % 5 == 0 ? 9 : 1 + engine() % 3;
     p.pad_left = engine() % 3;
+    if (i % 4 == 0) p.stride_w = p.s, p.w = 4 * p.s, p.pad_left = 0;  // patches
     promises += ExpectTrue<Op>(p, GpuFacts(), src_bits, dst_bits);
     promises += ExpectTrue<Op>(p, ampere, src_bits, dst_bits);
     promises += ExpectTrue<Op>(p, little, src_bits, dst_bits);

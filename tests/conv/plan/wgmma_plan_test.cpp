@@ -134,6 +134,33 @@ TEST(WgmmaPlan, LimitsOfTma) {
               HasSubstr("prologue LocalFilter depends on the output's position"));
 }
 
+// Patches of NHWC are columns of a whole row of a patch, and images of one row of patches each.
+TEST(WgmmaPlan, PatchesHaveNoStride) {
+  const Problem p = SquareProblem(64, 3, 224, 768, 16, 0, 16);
+  const absl::StatusOr<ConvPlan> plan = MakeConvPlan(p, FactsOf<Nhwc>());
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->problem, p);
+  const TmaPlan& tma = std::get<TmaPlan>(plan->kernel);
+  EXPECT_EQ(tma.rows, 64 * 14 * 14);
+  EXPECT_EQ(tma.pixels.image_pixels.divisor(), 14 * 14);
+  EXPECT_THAT(tma.source_spec.dim, testing::ElementsAre(48, 14, 16, 64 * 14, testing::_));
+  EXPECT_EQ(tma.source_spec.step[1] * tma.source_spec.step[2], 1);
+  EXPECT_THAT(Convolution<Nhwc>::Create(p)->Describe(),
+              HasSubstr("a copy for each tap, patches as columns of 48 channels, "));
+  Problem other = p;  // the order of taps is not that of memory
+  other.mode = Mode::kConvolution, other.c = 16;
+  EXPECT_THAT(ErrorOf<Nhwc>(other), HasSubstr("stride_h=16 is more than the 8 that TMA takes"));
+  other = p, other.w = 225, other.c = 16;
+  EXPECT_FALSE(MakeConvPlan(other, FactsOf<Nhwc>()).ok());
+  other = p, other.stride_h = 17, other.c = 16;
+  EXPECT_FALSE(MakeConvPlan(other, FactsOf<Nhwc>()).ok());
+  other.stride_h = 8;  // rows that overlap, of columns that do not
+  EXPECT_TRUE(MakeConvPlan(other, FactsOf<Nhwc>()).ok());
+  EXPECT_THAT(ErrorOf<Nhwc>(SquareProblem(1, 3, 28, 64, 14, 0, 14)),
+              HasSubstr("c=3 is not a multiple of 16, the channels of one 16-byte load"));
+  EXPECT_THAT(ErrorOf(SquareProblem(1, 32, 32, 64, 16, 0, 16)), HasSubstr("stride_h=16"));
+}
+
 TEST(WgmmaPlan, NeedsWholeBlocksOfTheSource) {
   const auto op = Convolution<Nc32>::Create(SquareProblem(1, 32, 8, 64, 1, 0, 1));
   ASSERT_TRUE(op.ok());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 
 namespace weft::perf {
@@ -38,6 +39,22 @@ TEST(Files, ComeBackOrSayWhatIsWrong) {
   EXPECT_TRUE(absl::IsNotFound(ReadFile(path + ".no").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(ReadFile(testing::TempDir()).status()));  // a folder
   EXPECT_TRUE(absl::IsPermissionDenied(WriteFile(testing::TempDir(), "x")));
+}
+
+TEST(Files, AFolderIsMadeBeforeAnythingIsMeasured) {
+  const std::string folder = testing::TempDir() + "/prepared", path = folder + "/a/b.json";
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(PrepareToWrite(path).ok()) << PrepareToWrite(path);
+  EXPECT_TRUE(
+      absl::IsNotFound(ReadFile(path).status()));  // or --resume would take it for an earlier run's
+  ASSERT_TRUE(WriteFile(path, "rows").ok());
+  ASSERT_TRUE(PrepareToWrite(path).ok());
+  EXPECT_EQ(*ReadFile(path), "rows");
+  EXPECT_TRUE(absl::IsPermissionDenied(PrepareToWrite(folder)));  // a folder is no file
+  const absl::Status below = PrepareToWrite(path + "/c.json");
+  EXPECT_TRUE(absl::IsInvalidArgument(below));
+  EXPECT_EQ(below.message(),
+            "cannot write " + path + "/c.json: " + path + " is no folder and cannot be made one");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "weft/conv/problem/patches.hpp"
+#include "weft/conv/planner/plan.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv::table {
@@ -69,6 +69,7 @@ std::vector<Problem> Corners(const ConvFacts& facts) {
   const bool short_strides = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
   for (const Problem& p : Patches()) {
     const bool is_short = std::max(p.stride_h, p.stride_w) <= 8;
+    if (facts.config.packed_rows > 1) continue;  // these are for rows that overlap
     if (is_short || facts.source.nhwc || !short_strides) all.push_back(p);
   }
   for (const Problem& p : {row, column, far}) {
@@ -111,10 +112,8 @@ void Shrink(Problem* p) {
 }  // namespace
 
 Problem Fitted(const ConvFacts& facts, Problem p) {
-  const bool reads_patches =
-      facts.source.nhwc && !facts.source.converted && !facts.prologue.depends.group;
   std::int64_t multiple = SourceMultiple(facts);
-  if (reads_patches && PatchColumns(p)) multiple /= std::gcd(multiple, p.s);
+  if (ReadsPatches(p, facts) && !facts.prologue.depends.group) multiple /= std::gcd(multiple, p.s);
   p.c = RoundUp(p.c, multiple);
   p.k = RoundUp(p.k, DestinationMultiple(facts));
   if (facts.prologue.depends.group) p.groups = 2, p.c *= 2, p.k *= 2;
