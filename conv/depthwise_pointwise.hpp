@@ -12,6 +12,10 @@
 //
 //     using Op = weft::conv::Dispatch<weft::conv::S8DepthwisePointwise32Family<>>;
 //     absl::StatusOr<Op> op = Op::Create({.depthwise = depthwise, .k = 24});
+//
+// One kernel saves the bytes of that tensor, so it is for large images. Where the output has fewer than
+// 14 x 14 pixels the two kernels are quicker (docs/depthwise_pointwise.md has times): run the halves
+// there. Dispatch chooses among tiles of this kernel alone; Describe says so of such a problem.
 #pragma once
 
 #include <cstdint>

@@ -111,12 +111,17 @@ std::string DepthwisePointwisePlanner::Describe(const DepthwisePointwisePlan& pl
                                                 const DepthwisePointwiseFacts& facts) {
   if (plan.problem.IsEmpty()) return "nothing to do: dst has no elements";
   const DepthwiseShape& shape = kDepthwiseShapes[plan.kernel];
+  // perf/fused_bench: the depthwise half of few pixels waits for its rows, and the tensor between the
+  // halves is small.
+  constexpr std::int64_t kFewPixels = 14 * 14;
+  const bool few = plan.pointwise.p() * plan.pointwise.q() < kFewPixels;
   return absl::StrFormat(
       "depthwise %dx%d stride %d of %d channels, thread of 4 channels by %dx%d pixels, then 1x1 to "
-      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s",
+      "%d channels, warp of %dx%d; %d blocks of %d threads, %d bytes shared, %s -> %s%s",
       shape.r, shape.s, shape.stride, plan.pointwise.c, plan.rows, DepthwiseConfig::kColumns,
       plan.pointwise.k, plan.pixels(), facts.config.warp_n, plan.blocks, facts.config.warps * 32,
-      plan.shared_bytes, facts.src_layout, facts.dst_layout);
+      plan.shared_bytes, facts.src_layout, facts.dst_layout,
+      few ? "; below 14x14 outputs two kernels are quicker (the halves)" : "");
 }
 
 }  // namespace weft::conv
