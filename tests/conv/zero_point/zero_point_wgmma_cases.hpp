@@ -52,6 +52,11 @@ TEST(ZeroPointWgmma, PaddingOfPatchesAndTaps) {
   large.pad_top = large.pad_bottom = 2, large.pad_right = 3;
   large.stride_w = 2;
   run(large, 25);
+  // Rows of windows that do not overlap are images of their own, here with padding beside them; and patches.
+  Problem rows{.n = 2, .h = 27, .w = 6, .c = 16, .k = 12, .r = 9, .s = 3, .pad_left = 2};
+  rows.stride_h = 9;
+  ExpectExact<ZeroWgmmaSums>(rows, 27);
+  ExpectExact<ZeroWgmmaSums>(SquareProblem(2, 3, 48, 12, 16, 0, 16), 28);
   for (const std::int64_t c : {32, 160}) {
     Problem deep{.n = 5, .h = 7, .w = 7, .c = c, .k = 64, .r = 3, .s = 3};
     deep.pad_top = deep.pad_bottom = deep.pad_left = deep.pad_right = 1;
