@@ -248,8 +248,8 @@ struct Block {
 };
 
 template <class Description>
-  requires(!CheckedBlock<Description>::kOk)
-struct Block<Description> : Block<internal::AnyBlock> {};
+  requires(!CheckedBlockTiles<Description>::kOk)
+struct Block<Description> : Block<typename internal::InPlaceOf<Description>::type> {};
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "weft/prologues/prologue.hpp"
 
@@ -31,8 +30,8 @@ template <int h, int w>
 class LocalBlockName {
   static constexpr auto Make(std::array<char, 40> text = {}) {
     std::size_t at = 0;
-    const auto word = [&](std::string_view part) {
-      for (const char c : part) text[at++] = c;
+    const auto word = [&](const char* part) {
+      for (; *part != 0; ++part) text[at++] = *part;
     };
     const auto number = [&](int value) {
       int digit = 1;

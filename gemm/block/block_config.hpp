@@ -224,6 +224,16 @@ struct AnyBlock : BlockTypes<float, layouts::RowMajor, layouts::ColumnMajor> {
   static constexpr BlockConfig config{
       .shape = {32, 32, 32}, .mainloop = Mainloop::kSimt, .threads = 32, .alignment = 4};
 };
+// The same where its types are right, which the code that uses the block goes by.
+template <class Description>
+struct AnyBlockOfTypes : Description {
+  static constexpr BlockConfig config{.shape = {16, 16, 32},
+                                      .mainloop = sizeof(typename Description::ElementA) == 2
+                                                      ? Mainloop::kMmaSm80
+                                                      : Mainloop::kSimt,
+                                      .threads = 32,
+                                      .alignment = 16};
+};
 
 }  // namespace internal
 
@@ -276,13 +286,17 @@ struct CheckedBlock<Description> {
   static_assert(internal::kBlockResult<typename Description::ElementC, typename Description::Sum>,
                 "weft: ElementC of a block's product is Sum, or float for bytes, or weft::Half or "
                 "weft::Bfloat16 for 16-bit floats and float");
-  static_assert(kMma || kAsync || config.mainloop == Mainloop::kSimt,
+  static constexpr bool kTypes =
+      std::is_same_v<typename Description::Sum, Expected> &&
+      internal::kBlockResult<typename Description::ElementC, typename Description::Sum>;
+  static constexpr bool kMainloop = kMma || kAsync || config.mainloop == Mainloop::kSimt;
+  static_assert(kMainloop,
                 "weft: config.mainloop of a block's product is kSimt, kSimtAsync, kMmaSm80 or "
                 "kWgmmaSm90");
   static_assert(!kAsync || !kBytes,
                 "weft: bytes of a block's product take config.mainloop = kSimt, kMmaSm80 or, on "
                 "sm_90a, kWgmmaSm90");
-  static_assert(kMma || !kSixteen,
+  static_assert(!kMainloop || kMma || !kSixteen,
                 "weft: 16-bit floats of a block's product take config.mainloop = kMmaSm80, or on "
                 "sm_90a kWgmmaSm90");
   static_assert(!kWgmma || !std::is_same_v<ElementOfA, std::uint8_t>,
@@ -291,14 +305,21 @@ struct CheckedBlock<Description> {
   static_assert(!kMma || kBytes || kSixteen,
                 "weft: float, double and weft::Complex of a block's product take config.mainloop = "
                 "kSimt or kSimtAsync");
-  static_assert(internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
-                    config.shape.n <= 1024 && config.shape.k <= 65536,
+  static constexpr bool kTakesTypes = (kMma || !kSixteen) && (!kAsync || !kBytes) &&
+                                      (!kMma || kBytes || kSixteen) &&
+                                      (!kWgmma || !std::is_same_v<ElementOfA, std::uint8_t>);
+  static constexpr bool kShape = internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
+                                 config.shape.n <= 1024 && config.shape.k <= 65536;
+  static_assert(kShape,
                 "weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k; "
                 "take tiles of a larger one, and MultiplyGlobal for a longer k");
-  static_assert(config.threads >= 0 && config.threads <= 1024 && config.threads % 32 == 0,
+  static constexpr bool kWarps =
+      config.threads >= 0 && config.threads <= 1024 && config.threads % 32 == 0;
+  static_assert(kWarps,
                 "weft: config.threads of a block's product is a multiple of 32 up to 1024, or 0 "
                 "for the suggested number");
-  static_assert(!kWgmma || config.threads % 128 == 0,
+  static constexpr bool kWarpgroups = !kWgmma || config.threads % 128 == 0;
+  static_assert(!kWarps || kWarpgroups,
                 "weft: config.threads of a block's product by kWgmmaSm90 is a multiple of 128, a "
                 "warpgroup, or 0 for the suggested number");
   static_assert(config.alignment == sizeof(ElementOfA) ||
@@ -306,7 +327,7 @@ struct CheckedBlock<Description> {
                      config.alignment >= static_cast<int>(sizeof(ElementOfA))),
                 "weft: config.alignment of a block's product is to be given: 16, 8 or 4 bytes, at "
                 "least one element, or one element");
-  static constexpr bool kOk = true;
+  static constexpr bool kOk = kTypes && kMainloop && kTakesTypes && kShape && kWarps && kWarpgroups;
 };
 
 // How Description's product is divided among `threads` threads; warps is 0 if these are too few.
@@ -348,23 +369,51 @@ constexpr int SuggestedThreads() {
   return best;
 }
 
+// How the product is divided among its threads; kOk is false as of CheckedBlock.
+template <class Description>
+struct CheckedBlockTiles {
+  static constexpr bool kOk = false;
+};
+template <class Description>
+  requires(CheckedBlock<Description>::kOk)
+struct CheckedBlockTiles<Description> {
+  static constexpr int kThreads = Description::config.threads > 0 ? Description::config.threads
+                                                                  : SuggestedThreads<Description>();
+  static constexpr internal::BlockTiles kTiles = BlockTilesOf<Description>(kThreads);
+  static constexpr bool kOk = kTiles.warps > 0 && kTiles.sums <= 128;
+  static_assert(kOk,
+                "weft: config.shape of a block's product is too large for config.threads: each "
+                "thread holds at most 128 sums (64 with kSimt, or of doubles); give it more "
+                "threads, or less of "
+                "the product");
+};
+
+namespace internal {
+
+// What stands in the place of a description that is refused.
+template <class Description>
+struct InPlaceOf {
+  using type = AnyBlock;
+};
+template <class Description>
+  requires(HasBlockLayouts<Description> && CheckedBlock<Description>::kTypes)
+struct InPlaceOf<Description> {
+  using type = AnyBlockOfTypes<Description>;
+};
+
+}  // namespace internal
+
 // The policy that Description's mainloop is instantiated with.
 template <class Description>
 struct BlockPolicy {
-  static_assert(CheckedBlock<Description>::kOk);
+  static_assert(CheckedBlockTiles<Description>::kOk);
   using Element = typename Description::ElementA;
   struct Epilogue {
     using Output = typename Description::Sum;
     static constexpr bool kHasResidual = false;
   };
-  static constexpr int kThreads = Description::config.threads > 0 ? Description::config.threads
-                                                                  : SuggestedThreads<Description>();
-  static constexpr internal::BlockTiles kTiles = BlockTilesOf<Description>(kThreads);
-  static_assert(kTiles.warps > 0 && kTiles.sums <= 128,
-                "weft: config.shape of a block's product is too large for config.threads: each "
-                "thread holds at most 128 sums (64 with kSimt, or of doubles); give it more "
-                "threads, or less of "
-                "the product");
+  static constexpr int kThreads = CheckedBlockTiles<Description>::kThreads;
+  static constexpr internal::BlockTiles kTiles = CheckedBlockTiles<Description>::kTiles;
   // kRun adjacent accumulators of a thread make one word of a chained product's operand A
   // (block_chain.hpp).
   static constexpr int kRun = sizeof(Element) == 1 ? 4 : 2;

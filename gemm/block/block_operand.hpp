@@ -6,7 +6,6 @@
 // compares them).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 

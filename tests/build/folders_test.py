@@ -5,6 +5,8 @@ A file includes files of its own folder and of folders that the order has before
 A folder has few files. A README.md that says of a folder "Its files include those of `a` and `b`." names the folders
 that they do include.
 
+What nvcc reads for each operator includes few headers of the standard library, since they are most of what it reads.
+
 The folders of tests/ mirror those of the library, of perf/ and of examples/, but for a few that are named below.
 
     tests/build/folders_test.py           # the tree that this file is in
@@ -24,6 +26,11 @@ OF_TESTS = {"build", "build/launcher", "compile_fail", "onnx", "reference", "con
 # Those that have more files than others may, and how many: compile_fail has a file for each sentence.
 MANY_TESTS = {"compile_fail": 200, "gemm/table": 36, "gemm/arch": 41}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]weft/([^">]+)[">]', re.M)
+# Where the kernels of an operator start, and all that they include of others. <memory> alone is longer than all of Weft that an operator reads.
+OPERATORS = ("conv/instantiate.cuh", "gemm/instantiate.cuh", "conv/ready_made.hpp", "gemm/ready_made.hpp", "gemm/block.hpp")
+SHORT_HEADERS = {"array", "bit", "cmath", "concepts", "cstddef", "cstdint", "cstring", "cuda_runtime.h", "limits", "new", "nv/target",
+                 "tuple", "type_traits", "utility"}
+OTHER_HEADER = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
 SENTENCE = re.compile(r"^Its files include (those of (.*)|no others)\.$", re.M)
 
 
@@ -59,6 +66,23 @@ def errors_of_tests():
             errors.append(f"tests/{folder} has {files} files, more than {MANY_TESTS.get(folder, MOST_FILES)}")
     for folder in sorted(OF_TESTS - set(count)):
         errors.append(f"tests/{folder}, which this file names, has no file")
+    return errors
+
+
+def errors_of_operators():
+    """Long headers that nvcc would read for every operator."""
+    errors, seen, left = [], set(), list(OPERATORS)
+    while left:
+        path = left.pop()
+        if path in seen or path.startswith("gemm/arch/cpu/") or not (ROOT / path).is_file():
+            continue
+        seen.add(path)
+        text = (ROOT / path).read_text(encoding="utf-8")
+        left += INCLUDE.findall(text)
+        errors += [f"{path} includes <{header}>, which nvcc would read for every operator; SHORT_HEADERS has what it may read"
+                   for header in OTHER_HEADER.findall(text) if header not in SHORT_HEADERS]
+    if len(seen) < 100:
+        errors.append(f"only {len(seen)} files are found that nvcc reads for operators")
     return errors
 
 
@@ -104,7 +128,7 @@ def main():
                     errors.append(f"{folder}/README.md does not name `{target}` as included: {include}")
             for target in sorted(named - set(arrows[folder])):
                 errors.append(f"{folder}/README.md names `{target}` as included, which no file of {folder} includes")
-    errors += errors_of_tests()
+    errors += errors_of_tests() + errors_of_operators()
     if "--graph" in sys.argv:
         for folder in order:
             print(f"{folder} ({count[folder]}): {' '.join(sorted(arrows[folder], key=place.get))}")

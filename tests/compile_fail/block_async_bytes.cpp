@@ -1,6 +1,5 @@
 // The mainloop of cp.async and fma has no bytes.
 // EXPECT: static assertion failed: weft: bytes of a block's product take config.mainloop = kSimt, kMmaSm80
-// MAX_ERRORS: 3
 #include "tests/compile_fail/block_base.hpp"
 
 struct Mine : weft::gemm::BlockTypes<std::int8_t, RowMajor, ColumnMajor> {

@@ -1,6 +1,5 @@
 // Tensor cores do not multiply floats.
 // EXPECT: static assertion failed: weft: float, double and weft::Complex of a block's product take config.mainloop =
-// MAX_ERRORS: 2
 #include "tests/compile_fail/block_base.hpp"
 
 struct Mine : weft::gemm::BlockTypes<float, RowMajor, ColumnMajor> {

@@ -1,6 +1,5 @@
 // More columns than a block's product has.
 // EXPECT: static assertion failed: weft: config.shape of a block's product is 1 to 1024 in m and n, 1 to 65536 in k; take tiles
-// MAX_ERRORS: 2
 #include "tests/compile_fail/block_base.hpp"
 
 struct Mine : BlockBase {

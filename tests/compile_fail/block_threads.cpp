@@ -1,6 +1,5 @@
 // A warp cannot hold 256 x 128 sums.
 // EXPECT: static assertion failed: weft: config.shape of a block's product is too large for config.threads
-// MAX_ERRORS: 2
 #include "tests/compile_fail/block_base.hpp"
 
 struct Mine : BlockBase {

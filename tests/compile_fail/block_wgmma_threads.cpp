@@ -1,6 +1,5 @@
 // Three warps are no warpgroup.
 // EXPECT: static assertion failed: weft: config.threads of a block's product by kWgmmaSm90 is a multiple of 128, a warpgroup
-// MAX_ERRORS: 17
 #include "tests/compile_fail/block_base.hpp"
 
 struct Mine : BlockBase {
