@@ -11,6 +11,8 @@
 namespace weft::gemm {
 namespace {
 
+#if !defined(__SANITIZE_ADDRESS__)  // layouts have no memory
+
 // The number in byte, half or word `e` of a word.
 template <class Element>
 double ElementOf(std::uint32_t word, int e) {
@@ -127,6 +129,8 @@ TEST(TiledLayouts, PartitionTheTile) {
   ExpectPartition<TiledMma<MmaSm80HalfSumAtom, Ints<32, 64>, Ints<1, 2>, 4>>();
   ExpectPartition<Dp4aTiles::Mma>();
 }
+
+#endif
 
 // The swizzled lines, copied and read.
 TEST(TiledLayouts, HaveNoBankConflicts) {
