@@ -23,6 +23,7 @@
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/check/typed_pointer.hpp"
 #include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/launch/params_writer.hpp"
 #include "weft/gemm/product/gemm_kernels.hpp"
 #include "weft/gemm/product/gemm_plan.hpp"
 #include "weft/gemm/product/policy_facts.hpp"
@@ -154,7 +155,7 @@ class Gemm {
     const Tensors t = TensorsOf(args);
     constexpr int kOperands = kGrouped<PolicyT> ? 3 : 2;
     return gemm::CheckArguments("gemm", absl::MakeSpan(t.operands).first(kOperands), t.c,
-                                t.epilogue);
+                                t.epilogue());
   }
 
  private:
@@ -173,8 +174,15 @@ class Gemm {
   struct Tensors {
     TensorArgument operands[3];  // a, b, and the group offsets of Grouped
     TensorArgument c;
-    EpilogueArguments epilogue;
+    OutputRun run;
+    TensorArgument residual;  // without its address
+    std::int64_t channels;    // numbers that the epilogue has an own one of
+    EpilogueArguments epilogue() const {
+      return EpilogueArgumentsOf(kEpilogue, run, channels, residual);
+    }
   };
+  [[gnu::visibility("hidden")]] static constexpr EpilogueFacts kEpilogue =
+      EpilogueFactsOf<Epilogue>();
   Tensors TensorsOf(const Arguments& args) const {
     const GemmProblem& p = problem();
     const auto operand = [&]<bool kIsA>(std::bool_constant<kIsA>, const char* field,
@@ -235,7 +243,9 @@ class Gemm {
     TensorArgument residual = result(
         sizeof(ResidualElement), kWide ? PolicyT::config.alignment.dst : alignof(ResidualElement));
     residual.may_be_output = sizeof(ResidualElement) == sizeof(Output);
-    all.epilogue = EpilogueArgumentsOf<Epilogue>(args, p.n * (p.own_bias ? p.batch : 1), residual);
+    all.residual = residual;
+    all.run = OutputRunOf<Epilogue>(args, args.c);
+    all.channels = p.n * (p.own_bias ? p.batch : 1);
     return all;
   }
 
@@ -327,7 +337,8 @@ class Gemm {
   template <class Params>
   void Fill(const Arguments& args, Params* p) const {
     p->k_tiles = counts().k_tiles;
-    FillOutput(args, args.c, &p->output);
+    static constexpr OutputLayout kOutput = OutputLayoutOf<decltype(p->output)>();
+    PutOutput(kOutput, OutputRunOf<Epilogue>(args, args.c), ParamsWriter(&p->output));
     p->output.k = p->output.padded_k = static_cast<std::int32_t>(problem().n);
     p->output.rows.rows = static_cast<std::int32_t>(problem().m);
     // The Cs of a batch are parts of one matrix, product by product row_step rows and column_step

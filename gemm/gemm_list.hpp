@@ -80,7 +80,7 @@ class Gemm<Listed<PolicyT>> {
       const One one(plan_.products[i]);
       if (absl::Status s = one.CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
       const auto all = one.TensorsOf(args[i]);
-      const auto& e = all.epilogue;
+      const EpilogueArguments e = all.epilogue();
       for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
                                       &e.channel_alpha, &e.channel_values}) {
         if (t->address != nullptr) tensors.push_back({i, false, *t});
