@@ -37,6 +37,10 @@ namespace internal {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1427  // the same warning
+#endif
 
 template <class Params>
 constexpr FusedLayout FusedLayoutOf() {
@@ -53,6 +57,9 @@ constexpr FusedLayout FusedLayoutOf() {
   return at;
 }
 
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 #pragma GCC diagnostic pop
 
 }  // namespace internal

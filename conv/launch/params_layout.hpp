@@ -51,6 +51,10 @@ namespace internal {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1427  // the same warning
+#endif
 
 template <class Params, class Prologue>
 constexpr void AddOutput(ParamsLayout& at) {
@@ -140,6 +144,9 @@ constexpr ParamsLayout LayoutOf(const DepthwiseParams<Epilogue>*) {
   return at;
 }
 
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 #pragma GCC diagnostic pop
 
 template <class Params>

@@ -33,6 +33,10 @@ struct OutputLayout {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1427  // the same warning
+#endif
 
 // The layout of an OutputParams.
 template <class OutputT>
@@ -72,6 +76,9 @@ constexpr OutputLayout OutputLayoutOf() {
   return at;
 }
 
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 #pragma GCC diagnostic pop
 
 }  // namespace weft::gemm
