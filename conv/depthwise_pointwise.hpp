@@ -222,7 +222,7 @@ class DepthwisePointwise {
       .first = ImageOf<First>(),
       .second = ImageOf<Second>(),
       .at = internal::FusedLayoutOf<Params>(),
-      .defaults = &internal::kDefaultParams<Params>};
+      .defaults = gemm::kDefaultsOf<Params>};
 
   DepthwisePointwisePlan plan_;
 };

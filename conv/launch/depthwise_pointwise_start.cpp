@@ -1,10 +1,7 @@
 #include "weft/conv/launch/depthwise_pointwise_start.hpp"
 
-#include <cstring>
-
 #include "weft/conv/launch/check_arguments.hpp"
 #include "weft/conv/launch/make_params.hpp"
-#include "weft/gemm/arch/isa/kernel.hpp"
 #include "weft/gemm/launch/params_writer.hpp"
 
 namespace weft::conv {
@@ -96,10 +93,9 @@ absl::Status Start(const FusedImage& image, const DepthwisePointwisePlan& plan, 
                    const BackEnd& on, gemm::RunFunction<BackEnd> start) {
   if (absl::Status s = CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
-  alignas(128) unsigned char bytes[arch::kMaxParamsBytes];  // not initialised: few of them are used
-  std::memcpy(bytes, image.defaults, static_cast<std::size_t>(image.at.bytes));
-  MakeParams(image.at, plan, run, gemm::ParamsWriter(bytes));
-  gemm::Launch launch = {plan.kernel, bytes, {plan.blocks, 1, 1}};
+  gemm::ParamsBuffer bytes(image.defaults, image.at.bytes);
+  MakeParams(image.at, plan, run, bytes.writer());
+  gemm::Launch launch = {plan.kernel, bytes.data(), {plan.blocks, 1, 1}};
   launch.attributes.shared_bytes = plan.shared_bytes;
   return (on.*start)("conv", LaunchFacts(plan, image.facts.tile), launch);
 }

@@ -11,6 +11,7 @@
 #include "weft/conv/hopper/sliding_window_operands.hpp"
 #include "weft/conv/hopper/tma_operands.hpp"
 #include "weft/conv/source/kernel_params.hpp"
+#include "weft/gemm/launch/params_writer.hpp"
 #include "weft/gemm/policy/output_layout.hpp"
 
 namespace weft::conv {
@@ -149,13 +150,10 @@ constexpr ParamsLayout LayoutOf(const DepthwiseParams<Epilogue>*) {
 #endif
 #pragma GCC diagnostic pop
 
-template <class Params>
-[[gnu::visibility("hidden")]] inline const Params kDefaultParams{};
-
 }  // namespace internal
 
 template <class Params>
 [[gnu::visibility("hidden")]] inline constexpr ParamsImage kParamsImage = {
-    internal::LayoutOf(static_cast<const Params*>(nullptr)), &internal::kDefaultParams<Params>};
+    internal::LayoutOf(static_cast<const Params*>(nullptr)), gemm::kDefaultsOf<Params>};
 
 }  // namespace weft::conv

@@ -1,9 +1,6 @@
 #include "weft/conv/launch/start.hpp"
 
-#include <cstring>
-
 #include "weft/conv/launch/make_params.hpp"
-#include "weft/gemm/arch/isa/kernel.hpp"
 
 namespace weft::conv {
 
@@ -13,11 +10,9 @@ absl::Status Start(const PolicyImage& image, const ConvPlan& plan, const ConvRun
   if (absl::Status s = CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
   const ParamsImage& params = image.params[ParamsOf(plan)];
-  alignas(128) unsigned char bytes[arch::kMaxParamsBytes];  // not initialised: few of them are used
-  std::memcpy(bytes, params.defaults, static_cast<std::size_t>(params.at.bytes));
-  gemm::Launch launch = {0, bytes, plan.grid()};
-  if (absl::Status s =
-          MakeParams(plan, params.at, run, BackEnd::kMakeMap, gemm::ParamsWriter(bytes), &launch);
+  gemm::ParamsBuffer bytes(params.defaults, params.at.bytes);
+  gemm::Launch launch = {0, bytes.data(), plan.grid()};
+  if (absl::Status s = MakeParams(plan, params.at, run, BackEnd::kMakeMap, bytes.writer(), &launch);
       !s.ok()) {
     return s;
   }

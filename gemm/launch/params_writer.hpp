@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "weft/gemm/arch/isa/kernel.hpp"
 #include "weft/gemm/check/output_run.hpp"
 #include "weft/gemm/policy/output_layout.hpp"
 #include "weft/layouts/formats.hpp"
@@ -35,6 +36,31 @@ class ParamsWriter {
 
  private:
   unsigned char* to_;
+};
+
+namespace internal {
+
+template <class Params>
+[[gnu::visibility("hidden")]] inline const Params kDefaultParams{};
+
+}  // namespace internal
+
+// The bytes of parameters as they are default-constructed, from which a run starts.
+template <class Params>
+[[gnu::visibility("hidden")]] inline constexpr const void* kDefaultsOf =
+    &internal::kDefaultParams<Params>;
+
+// The parameters of one launch, beginning with their defaults.
+class ParamsBuffer {
+ public:
+  ParamsBuffer(const void* defaults, std::int32_t bytes) {
+    std::memcpy(bytes_, defaults, static_cast<std::size_t>(bytes));
+  }
+  const void* data() const { return bytes_; }
+  ParamsWriter writer() { return ParamsWriter(bytes_); }
+
+ private:
+  alignas(128) unsigned char bytes_[arch::kMaxParamsBytes];  // few of them are used
 };
 
 // Writes what an epilogue's parameters have of a run. output: a writer of an OutputParams with this

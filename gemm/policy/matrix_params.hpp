@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "weft/gemm/policy/load_functor.hpp"
@@ -42,11 +41,6 @@ struct WithLoadParams : MatrixParams {
 };
 template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
-template <class Load>
-[[gnu::visibility("hidden")]] void SetLoad(const Load& load, WithLoadParams<Load>* params) {
-  std::construct_at(&params->load, load);
-}
-inline void SetLoad(const NoLoad&, MatrixParams*) {}
 
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
 // the leading dimension.
