@@ -76,6 +76,14 @@ constexpr GemmLayout ProductLayoutOf() {
   at.of_output = OutputLayoutOf<decltype(Params::output)>();
   return at;
 }
+// What all parameters of a list have.
+template <class Params>
+constexpr GemmLayout ListLayoutOf() {
+  GemmLayout at;
+  at.bytes = sizeof(Params);
+  at.schedule = WEFT_OFFSET(Params, schedule);
+  return at;
+}
 // What all parameters of wgmma_sm90 have of a launch.
 template <class Params>
 constexpr void AddRing(GemmLayout& at) {
@@ -101,12 +109,12 @@ constexpr GemmLayout LayoutOf(const WgmmaGemmParams<PolicyT>*) {
 template <class PolicyT>
 constexpr GemmLayout LayoutOf(const GemmParams<Listed<PolicyT>>*) {
   using Params = GemmParams<Listed<PolicyT>>;
-  return {.bytes = sizeof(Params), .schedule = WEFT_OFFSET(Params, schedule)};
+  return ListLayoutOf<Params>();
 }
 template <class PolicyT>
 constexpr GemmLayout LayoutOf(const WgmmaGemmParams<Listed<PolicyT>>*) {
   using Params = WgmmaGemmParams<Listed<PolicyT>>;
-  GemmLayout at = {.bytes = sizeof(Params), .schedule = WEFT_OFFSET(Params, schedule)};
+  GemmLayout at = ListLayoutOf<Params>();
   AddRing<Params>(at);
   return at;
 }
