@@ -95,14 +95,14 @@ constexpr ParamsLayout RingLayout() {
   return at;
 }
 
-// LayoutOf of a pointer to parameters: one function for each kind of kernel.
+// ParamsLayoutOf of a pointer to parameters: one function for each kind of kernel.
 template <class Prologue, class Epilogue, class Source>
-constexpr ParamsLayout LayoutOf(const MultistageParams<Prologue, Epilogue, Source>*) {
+constexpr ParamsLayout ParamsLayoutOf(const MultistageParams<Prologue, Epilogue, Source>*) {
   return ProductLayout<MultistageParams<Prologue, Epilogue, Source>, Prologue>();
 }
 template <class Prologue, class Epilogue, class Base, class Functor>
   requires(!std::is_same_v<Functor, NoSourceFunctor>)
-constexpr ParamsLayout LayoutOf(
+constexpr ParamsLayout ParamsLayoutOf(
     const MultistageParams<Prologue, Epilogue, ConvertedParams<Base, Functor>>*) {
   using Params = MultistageParams<Prologue, Epilogue, ConvertedParams<Base, Functor>>;
   ParamsLayout at = ProductLayout<Params, Prologue>();
@@ -112,7 +112,8 @@ constexpr ParamsLayout LayoutOf(
   return at;
 }
 template <class Prologue, class Epilogue, class PixelMapT, bool kTransforms>
-constexpr ParamsLayout LayoutOf(const TmaParams<Prologue, Epilogue, PixelMapT, kTransforms>*) {
+constexpr ParamsLayout ParamsLayoutOf(
+    const TmaParams<Prologue, Epilogue, PixelMapT, kTransforms>*) {
   using Params = TmaParams<Prologue, Epilogue, PixelMapT, kTransforms>;
   using Output = decltype(Params::output);
   ParamsLayout at = RingLayout<Params, Prologue>();
@@ -125,7 +126,7 @@ constexpr ParamsLayout LayoutOf(const TmaParams<Prologue, Epilogue, PixelMapT, k
   return at;
 }
 template <class Prologue, class Epilogue, int kWindowRows>
-constexpr ParamsLayout LayoutOf(const SlidingWindowParams<Prologue, Epilogue, kWindowRows>*) {
+constexpr ParamsLayout ParamsLayoutOf(const SlidingWindowParams<Prologue, Epilogue, kWindowRows>*) {
   using Params = SlidingWindowParams<Prologue, Epilogue, kWindowRows>;
   ParamsLayout at = RingLayout<Params, Prologue>();
   at.a_map = WEFT_OFFSET(Params, a.map);
@@ -133,11 +134,11 @@ constexpr ParamsLayout LayoutOf(const SlidingWindowParams<Prologue, Epilogue, kW
   return at;
 }
 template <class Prologue, class Epilogue>
-constexpr ParamsLayout LayoutOf(const GatherParams<Prologue, Epilogue>*) {
+constexpr ParamsLayout ParamsLayoutOf(const GatherParams<Prologue, Epilogue>*) {
   return RingLayout<GatherParams<Prologue, Epilogue>, Prologue>();
 }
 template <class Epilogue>
-constexpr ParamsLayout LayoutOf(const DepthwiseParams<Epilogue>*) {
+constexpr ParamsLayout ParamsLayoutOf(const DepthwiseParams<Epilogue>*) {
   using Params = DepthwiseParams<Epilogue>;
   ParamsLayout at;
   AddOutput<Params, prologues::Depthwise>(at);
@@ -154,6 +155,6 @@ constexpr ParamsLayout LayoutOf(const DepthwiseParams<Epilogue>*) {
 
 template <class Params>
 [[gnu::visibility("hidden")]] inline constexpr ParamsImage kParamsImage = {
-    internal::LayoutOf(static_cast<const Params*>(nullptr)), gemm::kDefaultsOf<Params>};
+    internal::ParamsLayoutOf(static_cast<const Params*>(nullptr)), gemm::kDefaultsOf<Params>};
 
 }  // namespace weft::conv

@@ -15,7 +15,7 @@
 namespace weft::gemm {
 
 // An operand's place in the parameters, and within them that of its tensor map, or of its load functor.
-struct OperandLayout {
+struct OperandPlace {
   std::int32_t at = kNoPart, map = kNoPart, load = kNoPart;
   std::int32_t load_bytes = 0;
 };
@@ -27,7 +27,7 @@ struct GemmLayout {
   // The scheduler's parameters; in a list's product its grid, and the number of its first tile.
   std::int32_t schedule = kNoPart, first_tile = kNoPart;
   std::int32_t k_tiles = kNoPart;
-  OperandLayout a, b;
+  OperandPlace a, b;
   std::int32_t output = kNoPart;
   OutputLayout of_output;
   std::int32_t ring = kNoPart, tiles = kNoPart, plan = kNoPart;  // wgmma_sm90
@@ -52,14 +52,14 @@ namespace internal {
 #pragma nv_diag_suppress 1427  // the same warning
 #endif
 
-constexpr OperandLayout OperandLayoutOf(const MatrixParams*, std::int32_t at) {
+constexpr OperandPlace OperandPlaceOf(const MatrixParams*, std::int32_t at) {
   return {.at = at};
 }
-constexpr OperandLayout OperandLayoutOf(const TmaMatrixParams*, std::int32_t at) {
+constexpr OperandPlace OperandPlaceOf(const TmaMatrixParams*, std::int32_t at) {
   return {.at = at, .map = at + WEFT_OFFSET(TmaMatrixParams, map)};
 }
 template <class Load>
-constexpr OperandLayout OperandLayoutOf(const WithLoadParams<Load>*, std::int32_t at) {
+constexpr OperandPlace OperandPlaceOf(const WithLoadParams<Load>*, std::int32_t at) {
   return {
       .at = at, .load = at + WEFT_OFFSET(WithLoadParams<Load>, load), .load_bytes = sizeof(Load)};
 }
@@ -70,8 +70,8 @@ constexpr GemmLayout ProductLayoutOf() {
   GemmLayout at;
   at.bytes = sizeof(Params);
   at.k_tiles = WEFT_OFFSET(Params, k_tiles);
-  at.a = OperandLayoutOf(static_cast<const decltype(Params::a)*>(nullptr), WEFT_OFFSET(Params, a));
-  at.b = OperandLayoutOf(static_cast<const decltype(Params::b)*>(nullptr), WEFT_OFFSET(Params, b));
+  at.a = OperandPlaceOf(static_cast<const decltype(Params::a)*>(nullptr), WEFT_OFFSET(Params, a));
+  at.b = OperandPlaceOf(static_cast<const decltype(Params::b)*>(nullptr), WEFT_OFFSET(Params, b));
   at.output = WEFT_OFFSET(Params, output);
   at.of_output = OutputLayoutOf<decltype(Params::output)>();
   return at;
@@ -94,32 +94,32 @@ constexpr void AddRing(GemmLayout& at) {
 
 // LayoutOf of a pointer to parameters: one function for each kind of them.
 template <class PolicyT>
-constexpr GemmLayout LayoutOf(const GemmParams<PolicyT>*) {
+constexpr GemmLayout GemmLayoutOf(const GemmParams<PolicyT>*) {
   GemmLayout at = ProductLayoutOf<GemmParams<PolicyT>>();
   at.schedule = WEFT_OFFSET(GemmParams<PolicyT>, schedule);
   return at;
 }
 template <class PolicyT>
-constexpr GemmLayout LayoutOf(const WgmmaGemmParams<PolicyT>*) {
+constexpr GemmLayout GemmLayoutOf(const WgmmaGemmParams<PolicyT>*) {
   GemmLayout at = ProductLayoutOf<WgmmaGemmParams<PolicyT>>();
   at.schedule = WEFT_OFFSET(WgmmaGemmParams<PolicyT>, schedule);
   AddRing<WgmmaGemmParams<PolicyT>>(at);
   return at;
 }
 template <class PolicyT>
-constexpr GemmLayout LayoutOf(const GemmParams<Listed<PolicyT>>*) {
+constexpr GemmLayout GemmLayoutOf(const GemmParams<Listed<PolicyT>>*) {
   using Params = GemmParams<Listed<PolicyT>>;
   return ListLayoutOf<Params>();
 }
 template <class PolicyT>
-constexpr GemmLayout LayoutOf(const WgmmaGemmParams<Listed<PolicyT>>*) {
+constexpr GemmLayout GemmLayoutOf(const WgmmaGemmParams<Listed<PolicyT>>*) {
   using Params = WgmmaGemmParams<Listed<PolicyT>>;
   GemmLayout at = ListLayoutOf<Params>();
   AddRing<Params>(at);
   return at;
 }
 template <class PolicyT>
-constexpr GemmLayout LayoutOf(const ListedProduct<PolicyT>*) {
+constexpr GemmLayout GemmLayoutOf(const ListedProduct<PolicyT>*) {
   using Product = ListedProduct<PolicyT>;
   GemmLayout at = ProductLayoutOf<Product>();
   at.schedule = WEFT_OFFSET(Product, grid);
@@ -154,8 +154,8 @@ constexpr GemmImage ImageOf() {
   image.epilogue = EpilogueFactsOf<typename PolicyT::Epilogue>();
   image.ragged_kernel = KernelList<PolicyT>::kRaggedK;
   image.one_kernel = kOneKernel;
-  image.launch = internal::LayoutOf(static_cast<const Params*>(nullptr));
-  image.product = internal::LayoutOf(static_cast<const Product*>(nullptr));
+  image.launch = internal::GemmLayoutOf(static_cast<const Params*>(nullptr));
+  image.product = internal::GemmLayoutOf(static_cast<const Product*>(nullptr));
   image.defaults = kDefaultsOf<Params>;
   return image;
 }

@@ -94,7 +94,7 @@ bool HasRaggedK(const GemmImage& image, const GemmProblem& p) {
          (image.one_kernel || p.k * f.element_bytes % f.config.alignment.src != 0);
 }
 
-void PutOperand(const OperandLayout& at, const MatrixParams& matrix, const void* load,
+void PutOperand(const OperandPlace& at, const MatrixParams& matrix, const void* load,
                 const ParamsWriter& params) {
   params.Put(at.at, matrix);
   params.PutBytes(at.load, load, static_cast<std::size_t>(at.load_bytes));
