@@ -11,10 +11,10 @@
 #include <type_traits>
 
 #include "weft/conv/launch/arguments.hpp"
-#include "weft/conv/launch/check_arguments.hpp"
+#include "weft/conv/launch/image.hpp"
+#include "weft/conv/launch/run.hpp"
 #include "weft/conv/launch/start.hpp"
 #include "weft/conv/planner/plan.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
 #include "weft/conv/policy/policy.hpp"
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/launch/launch.hpp"
@@ -41,19 +41,19 @@ class Convolution {
   using BiasElement = typename Arguments::BiasElement;
   using ResidualElement = typename Arguments::ResidualElement;
 
-  static constexpr ConvFacts Facts() { return kFacts; }
+  static constexpr ConvFacts Facts() { return kImage.facts; }
   static constexpr ConvFacts PlanFacts() { return Facts(); }  // what Planner takes
 
   // InvalidArgument or OutOfRange, with a message that names the field, its value and what would be
   // accepted. Where dst has no elements (n, k, h or w is 0), runs do nothing.
   static absl::StatusOr<Convolution> Create(const Problem& problem) {
-    return Planned(Planner::Make(problem, kFacts, nullptr));
+    return Planned(Planner::Make(problem, kImage.facts, nullptr));
   }
 
   // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Convolution> Create(const Problem& problem,
                                             const arch::DeviceLimits& device) {
-    return Planned(Planner::Make(problem, kFacts, &device));
+    return Planned(Planner::Make(problem, kImage.facts, &device));
   }
 
   template <class Number, class... More>
@@ -82,13 +82,13 @@ class Convolution {
   }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
-  FilterExtents filter_extents() const { return PackedExtents(problem(), kFacts.depthwise); }
+  FilterExtents filter_extents() const { return PackedExtents(problem(), kImage.facts.depthwise); }
 
   // How many filters the prologue's bank must have; 0: any number.
   std::int64_t filters() const { return Prologue::Filters(plan_.batch); }
 
   // A description in one line: tile, kernel, grid, shared memory, layouts.
-  std::string Describe() const { return Planner::Describe(plan_, kFacts); }
+  std::string Describe() const { return Planner::Describe(plan_, kImage.facts); }
 
   // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
   // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
@@ -111,14 +111,14 @@ class Convolution {
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    return conv::CheckArguments<typename PolicyT::DstLayout>(plan_, kFacts, src_bytes(), args);
+    return conv::CheckArguments(kImage, plan_, RunOf(plan_, args));
   }
 
  private:
   template <class>
   friend class gemm::Dispatch;  // which makes the plans
 
-  [[gnu::visibility("hidden")]] static constexpr ConvFacts kFacts = FactsOf<PolicyT>();
+  [[gnu::visibility("hidden")]] static constexpr PolicyImage kImage = ImageOf<PolicyT>();
 
   explicit Convolution(const ConvPlan& plan) : plan_(plan) {}
   static absl::StatusOr<Convolution> Planned(const absl::StatusOr<ConvPlan>& plan) {
@@ -129,8 +129,7 @@ class Convolution {
   // BackEnd: gemm::GpuBackEnd or gemm::CpuBackEnd.
   template <class BackEnd>
   absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    return StarterOf<Arguments, PolicyT>::Start(plan_, kFacts, src_bytes(), args, on,
-                                                &BackEnd::template Run<PolicyT>);
+    return conv::Start(kImage, plan_, RunOf(plan_, args), on, &BackEnd::template Run<PolicyT>);
   }
 
   ConvPlan plan_;

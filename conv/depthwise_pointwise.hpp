@@ -26,7 +26,7 @@
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_kernel.hpp"
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
 #include "weft/conv/dispatch.hpp"
-#include "weft/conv/launch/check_arguments.hpp"
+#include "weft/conv/launch/depthwise_pointwise_start.hpp"
 #include "weft/conv/problem/depthwise_pointwise_problem.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -47,8 +47,10 @@ struct DepthwiseHalfArguments {
   // problem.depthwise.k values, with a FilterZeroPoint stage.
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
   Epilogue epilogue{};
-  // This half has no residual, but code that is shared with other operators asks for one.
+  // This half has no residual and no output, but code that is shared with other operators asks for
+  // them.
   static constexpr const std::int8_t* residual = nullptr;
+  static constexpr const typename Epilogue::Output* dst = nullptr;
   static constexpr float gamma = 1.0f;
 };
 
@@ -84,26 +86,6 @@ WEFT_CHOOSE(extern, conv::DepthwisePointwisePlanner)
 }  // namespace weft::gemm::internal
 
 namespace weft::conv {
-
-// The kernel's parameters without addresses and the values of the epilogues.
-template <class PolicyT>
-[[gnu::visibility("hidden")]] DepthwisePointwiseParams<PolicyT> MakeFusedParams(
-    const DepthwisePointwisePlan& plan) {
-  const Problem& depthwise = plan.problem.depthwise;
-  DepthwisePointwiseParams<PolicyT> params;
-  params.iterator = plan.iterator;
-  params.middle.k = gemm::Int32(depthwise.k);
-  params.middle.padded_k = plan.padded_middle;
-  params.middle.extents = depthwise.dst();
-  params.middle.rows = plan.middle_rows;
-  params.k_tile_bytes = plan.k_tile_bytes;
-  params.k_tiles = plan.k_tiles;
-  params.output.k = gemm::Int32(plan.pointwise.k);
-  params.output.padded_k = plan.padded_k;
-  params.output.extents = plan.pointwise.dst();
-  params.output.rows = {plan.middle_rows};
-  return params;
-}
 
 // An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
 // no memory of its own and needs no workspace.
@@ -199,62 +181,7 @@ class DepthwisePointwise {
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    if (problem().IsEmpty()) return absl::OkStatus();
-    const auto packed = [](const char* field, const void* address, std::int64_t bytes) {
-      return gemm::TensorArgument{.field = field,
-                                  .address = address,
-                                  .alignment = 16,
-                                  .line_bytes = bytes,
-                                  .if_null =
-                                      "is not packed; call weft::PackDepthwiseFilter, for "
-                                      "the 1x1 filter weft::PackFilter<weft::CxRSKx<32>>, "
-                                      "and pass its view(), or At(device_pointer) after a "
-                                      "copy to the GPU"};
-    };
-    const FilterExtents first = depthwise_filter_extents(), second = pointwise().filter();
-    gemm::TensorArgument before[4] = {
-        {.field = "src",
-         .address = args.src,
-         .alignment = First::config.alignment.src,
-         .line_bytes = src_size() * std::int64_t{sizeof(Element)},
-         .given = args.src.given()},
-        packed("depthwise.filter", args.depthwise.filter.data(), KRSx4x4::Size(first))};
-    constexpr const char* kFirst = "conv: depthwise";
-    const ZeroPoints zero_points{.who = kFirst,
-                                 .source_stage = FirstEpilogue::kSourceZeroPoint,
-                                 .filter_stage = FirstEpilogue::kFilterZeroPoint,
-                                 .unsigned_source = CheckedPolicy<First>::kUnsigned,
-                                 .depthwise = true,
-                                 .source_correction = args.depthwise.source_correction,
-                                 .filter = args.depthwise.filter.fingerprint(),
-                                 .filter_zero_point = args.depthwise.filter_zero_point};
-    const int count = 2 + zero_points.Operands(depthwise(), depthwise().dst(), before + 2);
-    const gemm::TensorArgument after[] = {
-        packed("filter", args.filter.data(), CxRSKx<32>::Size(second))};
-    const gemm::TensorArgument dst = {.field = "dst",
-                                      .address = args.dst,
-                                      .alignment = PolicyT::config.alignment.dst,
-                                      .line_bytes = dst_size() * std::int64_t{sizeof(Output)},
-                                      .helper = "WithDstAlignment",
-                                      .least_alignment = sizeof(Output),
-                                      .given = args.dst.given()};
-    if (absl::Status s = gemm::CheckArguments(
-            kFirst, absl::MakeConstSpan(before, count), dst,
-            gemm::EpilogueArgumentsOf<FirstEpilogue>(args.depthwise, depthwise().k, {}));
-        !s.ok()) {
-      return s;
-    }
-    if (absl::Status s = CheckZeroPoints(depthwise(), zero_points); !s.ok()) return s;
-    constexpr ConvFacts kSecond = FactsOf<Second>();
-    const auto epilogue = internal::EpilogueArgumentsOf<typename PolicyT::DstLayout>(
-        pointwise(), kSecond, pointwise().dst(), args);
-    if (absl::Status s = gemm::CheckArguments("conv", after, dst, epilogue); !s.ok()) return s;
-    if (absl::Status s = CheckFilter(first, args.depthwise.filter.extents(), 1, 0,
-                                     prologues::Depthwise::kName, "depthwise.filter");
-        !s.ok()) {
-      return s;
-    }
-    return CheckFilter(second, args.filter.extents(), 1, 0, prologues::SharedFilter::kName);
+    return conv::CheckArguments(kImage, plan_, RunOf(args));
   }
 
  private:
@@ -270,34 +197,36 @@ class DepthwisePointwise {
 
   template <class BackEnd>
   absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    const DepthwisePointwiseParams<PolicyT> params = Params(args);
-    return on.template Run<PolicyT>("conv", LaunchFacts(plan_, Facts()), Launch(&params));
+    return conv::Start(kImage, plan_, RunOf(args), on, &BackEnd::template Run<PolicyT>);
+  }
+
+  static FusedRun RunOf(const Arguments& args) {
+    const auto filter = [](const auto& packed) {
+      return FilterRun{
+          .data = packed.data(), .extents = packed.extents(), .fingerprint = packed.fingerprint()};
+    };
+    FusedRun run;
+    run.first.src = gemm::GivenTensor{args.src, args.src.given()};
+    run.first.filter = filter(args.depthwise.filter);
+    run.first.output = gemm::OutputRunOf<FirstEpilogue>(args.depthwise, args.depthwise.dst);
+    run.first.source_correction = &args.depthwise.source_correction;
+    run.first.filter_zero_point = args.depthwise.filter_zero_point;
+    run.second.filter = filter(args.filter);
+    run.second.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
+    return run;
   }
 
   template <int i>
   static constexpr int kBlocks =
       DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
-  gemm::Launch Launch(const DepthwisePointwiseParams<PolicyT>* params) const {
-    gemm::Launch launch = {plan_.kernel, params, {plan_.blocks, 1, 1}};
-    launch.attributes.shared_bytes = plan_.shared_bytes;
-    return launch;
-  }
 
-  DepthwisePointwiseParams<PolicyT> Params(const Arguments& args) const {
-    DepthwisePointwiseParams<PolicyT> params = MakeFusedParams<PolicyT>(plan_);
-    params.iterator.src = args.src;
-    params.iterator.filter = args.depthwise.filter.data();
-    auto& middle = params.middle;
-    gemm::FillOutput(args.depthwise, nullptr, &middle);
-    FillCorrection(args.depthwise.source_correction, &middle);
-    if constexpr (FirstEpilogue::kFilterZeroPoint) {
-      middle.filter_zero_point = args.depthwise.filter_zero_point;
-    }
-    params.filter = reinterpret_cast<const std::uint8_t*>(args.filter.data());
-    gemm::FillOutput(args, args.dst, &params.output);
-    return params;
-  }
+  using Params = DepthwisePointwiseParams<PolicyT>;
+  [[gnu::visibility("hidden")]] static constexpr FusedImage kImage = {
+      .facts = PlanFacts(),
+      .first = ImageOf<First>(),
+      .second = ImageOf<Second>(),
+      .at = internal::FusedLayoutOf<Params>(),
+      .defaults = gemm::kDefaultsOf<Params>};
 
   DepthwisePointwisePlan plan_;
 };

@@ -90,17 +90,19 @@ class PooledAverage {
                                       .address = args.dst,
                                       .alignment = alignof(Type),
                                       .line_bytes = dst_size() * std::int64_t{sizeof(Type)}};
-    gemm::EpilogueArguments numbers;
-    numbers.facts.scale = true;
-    numbers.facts.zero_point = !std::is_same_v<Type, float>;
-    numbers.alpha = args.alpha;
-    numbers.zero_point = args.zero_point;
+    gemm::EpilogueFacts facts;
+    facts.scale = true;
+    facts.zero_point = !std::is_same_v<Type, float>;
     // zero_point may also stand for the zero point of the sums' integers, so it is not limited to
     // Type.
-    numbers.facts.whole_zero_point = false;
-    numbers.facts.least_zero_point = std::numeric_limits<float>::lowest();
-    numbers.facts.most_zero_point = (std::numeric_limits<float>::max)();
-    return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst, numbers);
+    facts.whole_zero_point = false;
+    facts.least_zero_point = std::numeric_limits<float>::lowest();
+    facts.most_zero_point = (std::numeric_limits<float>::max)();
+    gemm::OutputRun numbers;
+    numbers.alpha_number = args.alpha;
+    numbers.zero_point = args.zero_point;
+    return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst,
+                                gemm::EpilogueArguments{.facts = facts, .run = numbers});
   }
 
  private:

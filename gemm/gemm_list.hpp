@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +27,6 @@ template <class PolicyT>
 class Gemm<Listed<PolicyT>> {
   static_assert(GemmKernel<Listed<PolicyT>>::kThreads > 0);  // its parts check the config
   using One = Gemm<PolicyT>;
-  using Grid = typename ListedProduct<PolicyT>::Grid;
 
  public:
   using Output = typename One::Output;
@@ -38,19 +36,19 @@ class Gemm<Listed<PolicyT>> {
   // The table entry from which the kernel reads one product.
   using Product = ListedProduct<PolicyT>;
 
-  static constexpr GemmFacts Facts() { return GemmFactsOf<Listed<PolicyT>>(); }
+  static constexpr GemmFacts Facts() { return kImage.facts; }
 
   // Errors are InvalidArgument or OutOfRange, and name the product, the field, its value and what
   // would be accepted. Refused are what Gemm<PolicyT>::Create refuses, batches, an empty list, and
   // more than 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
-    return Planned(GemmListPlanner::Make(problems, Facts(), nullptr));
+    return Planned(GemmListPlanner::Make(problems, kImage.facts, nullptr));
   }
 
   // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems,
                                      const arch::DeviceLimits& device) {
-    return Planned(GemmListPlanner::Make(problems, Facts(), &device));
+    return Planned(GemmListPlanner::Make(problems, kImage.facts, &device));
   }
 
   std::size_t size() const { return plan_.products.size(); }
@@ -66,28 +64,14 @@ class Gemm<Listed<PolicyT>> {
   // first.
   std::string Describe() const {
     return absl::StrCat("list of ", size(), " products, ", tiles(), " tiles; the first: ",
-                        DescribeGemm(plan_.products[tiles() > 0 ? plan_.some : 0], Facts()));
+                        DescribeGemm(plan_.products[tiles() > 0 ? plan_.some : 0], kImage.facts));
   }
 
   // What Table checks: each product's arguments as Gemm<PolicyT> does, and that no product writes
   // memory that another one reads or writes. The arguments of a product with an empty C are not
   // checked.
   absl::Status CheckArguments(absl::Span<const Arguments> args) const {
-    if (args.size() != size()) return WrongCount(args.size(), size());
-    std::vector<ListedTensor> tensors;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (IsEmpty(i)) continue;
-      const One one(plan_.products[i]);
-      if (absl::Status s = one.CheckArguments(args[i]); !s.ok()) return OfProduct(i, s);
-      const auto all = one.TensorsOf(args[i]);
-      const auto& e = all.epilogue;
-      for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
-                                      &e.channel_alpha, &e.channel_values}) {
-        if (t->address != nullptr) tensors.push_back({i, false, *t});
-      }
-      tensors.push_back({i, true, all.c});
-    }
-    return CheckListApart(tensors);
+    return gemm::CheckArguments(kImage, plan_, RunsOf(args));
   }
 
   // Makes the table for Run, of args.size() == size() products, to be copied to the GPU byte by
@@ -119,64 +103,36 @@ class Gemm<Listed<PolicyT>> {
   template <class>
   friend class Dispatch;  // makes the plans itself
 
-  explicit Gemm(GemmListPlan plan) : plan_(std::move(plan)) {
-    for (const GemmPlan& product : plan_.products) {
-      ragged_k_ = ragged_k_ || One(product).HasRaggedK();
-    }
-  }
+  [[gnu::visibility("hidden")]] static constexpr GemmImage kImage = ImageOf<Listed<PolicyT>>();
+
+  explicit Gemm(GemmListPlan plan) : plan_(std::move(plan)) {}
   static absl::StatusOr<Gemm> Planned(absl::StatusOr<GemmListPlan> plan) {
     if (!plan.ok()) return plan.status();
     return Gemm(*std::move(plan));
   }
 
+  static std::vector<GemmRun> RunsOf(absl::Span<const Arguments> args) {
+    std::vector<GemmRun> runs;
+    for (const Arguments& a : args) {
+      runs.push_back(GemmRunOf<typename PolicyT::Epilogue>(a));
+    }
+    return runs;
+  }
   absl::StatusOr<std::vector<Product>> MakeTable(absl::Span<const Arguments> args,
                                                  MakeTensorMap make) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
     std::vector<Product> table(size());
-    for (std::size_t i = 0; i < size(); ++i) {
-      Product& p = table[i];
-      p.first_tile = plan_.first[i];
-      if (IsEmpty(i)) continue;
-      const One one(plan_.products[i]);
-      if (absl::Status s = one.FillProduct(args[i], make, &p); !s.ok()) return OfProduct(i, s);
-      p.grid = Grid::Make(static_cast<std::int32_t>(one.counts().tiles_m),
-                          static_cast<std::int32_t>(one.counts().tiles_n),
-                          BandOf(PolicyT::config.threadblock));
-      // A tile's `product` is a number in the list here, not in a batch, and must not move
-      // addresses.
-      p.output.rows.row_step = p.output.rows.column_step = p.output.rows.value_step = 0;
-      if constexpr (!Product::kWgmma) p.a.step = p.b.step = 0;
+    if (absl::Status s = PutTable(kImage, plan_, RunsOf(args), make, table.data()); !s.ok()) {
+      return s;
     }
     return table;
   }
 
   template <class BackEnd>
   absl::Status Start(const Product* table, const BackEnd& on) const {
-    if (tiles() == 0) return absl::OkStatus();
-    Launch launch;
-    launch.grid = {tiles(), 1, 1};
-    launch.kernel = ragged_k_ ? 1 : 0;
-    std::conditional_t<Product::kWgmma, WgmmaGemmParams<Listed<PolicyT>>,
-                       GemmParams<Listed<PolicyT>>>
-        p;
-    p.schedule = {table, static_cast<std::int32_t>(size())};
-    if constexpr (Product::kWgmma) {
-      // All products share the ring and the TMA plan of one. A k tile always has all its steps, as
-      // TMA stores zeros past the end of a product's k.
-      const WgmmaGemmPlan& plan = plan_.products[plan_.some].tma;
-      p.ring = plan.ring;
-      p.plan = plan.plan;
-      p.plan.last_steps = p.plan.steps;
-      p.tiles = tiles();
-    }
-    launch.params = &p;
-    return on.template Run<Listed<PolicyT>>("gemm", Facts(), launch);
+    return StartList(kImage, plan_, table, on, &BackEnd::template Run<Listed<PolicyT>>);
   }
 
-  bool IsEmpty(std::size_t i) const { return problem(i).IsEmpty(); }
-
   GemmListPlan plan_;
-  bool ragged_k_ = false;  // of any product
 };
 
 template <class PolicyT>

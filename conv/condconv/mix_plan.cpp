@@ -108,15 +108,21 @@ absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& a) {
   std::vector<gemm::TensorArgument> read = {a.experts, a.routing};
   if (a.expert_scale.address != nullptr) read.push_back(a.expert_scale);
   // The convolution checks whether there must be a dst.
-  gemm::EpilogueArguments no_epilogue;
+  const gemm::OutputRun no_run;
+  gemm::EpilogueFacts no_epilogue;
   no_epilogue.writes_output = a.dst.address != nullptr;
-  if (absl::Status s = gemm::CheckArguments("conv", read, a.dst, no_epilogue); !s.ok()) return s;
+  if (absl::Status s =
+          gemm::CheckArguments("conv", read, a.dst, {.facts = no_epilogue, .run = no_run});
+      !s.ok()) {
+    return s;
+  }
   for (const gemm::TensorArgument& t : {a.src, a.bias, a.channel_alpha, a.residual, a.dst}) {
     if (t.address != nullptr) read.push_back(t);
   }
   gemm::TensorArgument workspace = a.workspace;
   workspace.line_bytes = plan.workspace_bytes();
-  return gemm::CheckArguments("conv", read, workspace, {});
+  no_epilogue.writes_output = true;
+  return gemm::CheckArguments("conv", read, workspace, {.facts = no_epilogue, .run = no_run});
 }
 
 std::string DescribeMixing(const MixPlan& plan) {

@@ -51,16 +51,4 @@ struct ConvolutionArguments {
   SourceFunctor source_functor{};        // the same of the policy's SourceFunctor
 };
 
-// The extents of the tensor that a run writes to. The pixels of a phase (of a transposed
-// convolution) are only some of the pixels of that tensor.
-template <class Prologue>
-[[gnu::visibility("hidden")]] TensorExtents Destination(const Problem& problem, const Prologue&) {
-  return problem.dst();
-}
-inline TensorExtents Destination(const Problem& problem, const prologues::PerPhase& phase) {
-  TensorExtents dst = problem.dst();
-  dst.h = phase.rows, dst.w = phase.columns;
-  return dst;
-}
-
 }  // namespace weft::conv

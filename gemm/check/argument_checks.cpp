@@ -67,21 +67,21 @@ struct Number {
   const char* stage;
 };
 
-absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
+absl::Status CheckNumbers(const char* who, const EpilogueFacts& facts, const OutputRun& run) {
   const Number numbers[] = {
-      {"alpha", e.alpha, e.alpha_is_one, "1", e.facts.scale, "Scale"},
-      {"beta", e.beta, e.beta == 1.0f, "1", e.facts.bias && !e.facts.bias_in_sum, "Bias"},
-      {"gamma", e.gamma, e.gamma_is_one, "1", e.facts.residual, "Residual"},
-      {"output_scale", e.output_scale, e.output_scale == 0.0f, "0", e.facts.output_scale,
+      {"alpha", run.alpha_number, run.alpha_is_one, "1", facts.scale, "Scale"},
+      {"beta", run.beta, run.beta == 1.0f, "1", facts.bias && !facts.bias_in_sum, "Bias"},
+      {"gamma", run.gamma_number, run.gamma_is_one, "1", facts.residual, "Residual"},
+      {"output_scale", run.output_scale, run.output_scale == 0.0f, "0", facts.output_scale,
        "OutputScale"},
-      {"zero_point", e.zero_point, e.zero_point == 0.0f, "0", e.facts.zero_point, "ClampTo"},
-      {"epilogue's residual zero_point", e.residual_zero_point, true, "0", true,
+      {"zero_point", run.zero_point, run.zero_point == 0.0f, "0", facts.zero_point, "ClampTo"},
+      {"epilogue's residual zero_point", run.residual_zero_point, true, "0", true,
        "ResidualWithZeroPoint"},
   };
-  if (e.facts.output_scale && !(e.output_scale > 0.0f && std::isfinite(e.output_scale) &&
-                                std::isfinite(1.0f / e.output_scale))) {
+  if (facts.output_scale && !(run.output_scale > 0.0f && std::isfinite(run.output_scale) &&
+                              std::isfinite(1.0f / run.output_scale))) {
     return absl::InvalidArgumentError(absl::StrCat(
-        who, ": args.output_scale=", e.output_scale,
+        who, ": args.output_scale=", run.output_scale,
         " is not a finite number above 0, but the policy's Epilogue has an OutputScale stage; give "
         "the scale of the quantised output, the real value of one of its steps"));
   }
@@ -101,27 +101,28 @@ absl::Status CheckNumbers(const char* who, const EpilogueArguments& e) {
     float value, least, most;
   };
   const ZeroPoint zero_points[] = {
-      {"zero_point", "an output", e.zero_point, e.facts.least_zero_point, e.facts.most_zero_point},
-      {"epilogue's residual zero_point", "a residual", e.residual_zero_point,
-       e.facts.least_residual_zero_point, e.facts.most_residual_zero_point}};
+      {"zero_point", "an output", run.zero_point, facts.least_zero_point, facts.most_zero_point},
+      {"epilogue's residual zero_point", "a residual", run.residual_zero_point,
+       facts.least_residual_zero_point, facts.most_residual_zero_point}};
   for (const ZeroPoint& z : zero_points) {
     if (z.value < z.least || z.value > z.most) {
       return absl::InvalidArgumentError(
           absl::StrCat(who, ": args.", z.field, "=", z.value, " is outside ", z.least, " to ",
                        z.most, ", the values of ", z.of, " of its type; give one of them"));
     }
-    if (e.facts.whole_zero_point && z.value != std::nearbyint(z.value)) {
+    if (facts.whole_zero_point && z.value != std::nearbyint(z.value)) {
       return absl::InvalidArgumentError(absl::StrCat(
           who, ": args.", z.field, "=", z.value, " is not an integer, as the values of ", z.of,
           " of its type are; give one from ", z.least, " to ", z.most));
     }
   }
-  if (e.wrong_number != nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(who, ": args.epilogue's ", e.wrong_number));
+  if (run.wrong_number != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(who, ": args.epilogue's ", run.wrong_number));
   }
-  if (e.channel_alpha.address != nullptr && !e.alpha_is_one) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": args.alpha=", e.alpha, " and args.channel_alpha are both set; give one of them"));
+  if (run.channel_alpha.address != nullptr && !run.alpha_is_one) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": args.alpha=", run.alpha_number,
+                     " and args.channel_alpha are both set; give one of them"));
   }
   return absl::OkStatus();
 }
@@ -163,12 +164,52 @@ TensorArgument Batched(TensorArgument t, std::int64_t batch, std::int64_t stride
   return t;
 }
 
+EpilogueArguments EpilogueArgumentsOf(const EpilogueFacts& facts, const OutputRun& run,
+                                      std::int64_t channels, const TensorArgument& residual) {
+  EpilogueArguments e = {.facts = facts,
+                         .run = run,
+                         .bias = {.field = "bias",
+                                  .address = run.bias.address,
+                                  .alignment = facts.bias_bytes,
+                                  .line_bytes = channels * facts.bias_bytes,
+                                  .given = run.bias.given},
+                         .channel_alpha = {.field = "channel_alpha",
+                                           .address = run.channel_alpha.address,
+                                           .alignment = facts.value_alignment,
+                                           .line_bytes = channels * facts.value_bytes,
+                                           .given = run.channel_alpha.given},
+                         .residual = residual};
+  e.residual.field = "residual";
+  e.residual.address = run.residual.address;
+  e.residual.given = run.residual.given;
+  // One number for each output channel, as channel_alpha.
+  TensorArgument numbers = e.channel_alpha;
+  numbers.given = {};
+  if (facts.range) {
+    numbers.if_null =
+        "is null; give args.epilogue.Get<ChannelRange>() the addresses of one number for each "
+        "output channel";
+    e.low = e.high = numbers;
+    e.low.field = "epilogue's low", e.high.field = "epilogue's high";
+    e.low.address = run.low, e.high.address = run.high;
+  }
+  if (facts.channel_values) {
+    e.channel_values = numbers;
+    e.channel_values.field = "epilogue's channel values";
+    e.channel_values.address = run.channel_values;
+    e.channel_values.if_null =
+        "are null; give the address of one number for each output channel, for PRelu "
+        "args.epilogue.Get<PRelu>().slope";
+  }
+  return e;
+}
+
 absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> operands,
                             const TensorArgument& output, const EpilogueArguments& e) {
   for (const TensorArgument& t : operands) {
     if (absl::Status s = CheckAddress(who, t); !s.ok()) return s;
   }
-  if (e.writes_output) {
+  if (e.facts.writes_output) {
     if (absl::Status s = CheckAddress(who, output); !s.ok()) return s;
   } else if (output.address != nullptr) {
     return absl::InvalidArgumentError(
@@ -185,7 +226,7 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
     const char* stage;
   };
   const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
-                               {e.residual, e.facts.residual, e.gamma_is_zero, "Residual"},
+                               {e.residual, e.facts.residual, e.run.gamma_is_zero, "Residual"},
                                {e.channel_alpha, e.facts.scale, true, "Scale"},
                                {e.channel_values, e.facts.channel_values, false, "PRelu"}};
   for (const Optional& o : optional) {
@@ -216,7 +257,7 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
       if (absl::Status s = CheckOverlap(who, input, *beside); !s.ok()) return s;
     }
   }
-  return CheckNumbers(who, e);
+  return CheckNumbers(who, e.facts, e.run);
 }
 
 absl::Status CheckDevice(const char* who, const TileFacts& facts,

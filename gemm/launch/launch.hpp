@@ -198,40 +198,19 @@ using CpuBackEnd = internal::NoCpuBackEnd;
   static_assert(false, "weft: WEFT_INSTANTIATE_ON_CPU is for a .cpp file")
 #endif
 
-// Copies the epilogue's and the output's part of an operator's Arguments, except for the output's
-// scale, to a kernel's parameters or to another operator's Arguments.
-template <class Arguments, class Dst, class To>
-[[gnu::visibility("hidden")]] void CopyOutput(const Arguments& args, Dst dst, To* out) {
-  out->dst = dst;
-  out->bias = args.bias;
-  out->channel_alpha = args.channel_alpha;
-  out->residual = args.residual;
-  if constexpr (std::is_pointer_v<decltype(out->residual)>) {
-    // With a gamma of 0 the residual may be null. The kernel then does not read it, but computes
-    // addresses from it, so dst takes its place.
-    if (out->residual == nullptr) {
-      out->residual = reinterpret_cast<decltype(out->residual)>(static_cast<const void*>(dst));
-    }
-  }
-  out->alpha = args.alpha;
-  out->beta = args.beta;
-  out->gamma = args.gamma;
-  out->zero_point = args.zero_point;
-  std::construct_at(&out->epilogue, args.epilogue);  // a functor may have members that are const
-}
-// Copy the epilogue's part of an operator's Arguments, with the output's scale: FillOutput to a
-// kernel's parameters, PassOutput to another operator's Arguments.
-template <class Arguments, class Dst, class Params>
-[[gnu::visibility("hidden")]] void FillOutput(const Arguments& args, Dst dst, Params* params) {
-  CopyOutput(args, dst, params);
-  if constexpr (Params::Epilogue::kHasOutputScale) {
-    params->inverse_output_scale = 1.0f / args.output_scale;
-  }
-}
+// Copies the epilogue's part of an operator's Arguments to another operator's.
 template <class Arguments, class Dst, class Others>
 [[gnu::visibility("hidden")]] void PassOutput(const Arguments& args, Dst dst, Others* others) {
-  CopyOutput(args, dst, others);
+  others->dst = dst;
+  others->bias = args.bias;
+  others->channel_alpha = args.channel_alpha;
+  others->residual = args.residual;
+  others->alpha = args.alpha;
+  others->beta = args.beta;
+  others->gamma = args.gamma;
   others->output_scale = args.output_scale;
+  others->zero_point = args.zero_point;
+  std::construct_at(&others->epilogue, args.epilogue);  // a functor may have members that are const
 }
 
 }  // namespace weft::gemm

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <type_traits>
 
 #include "weft/gemm/policy/load_functor.hpp"
@@ -42,12 +41,6 @@ struct WithLoadParams : MatrixParams {
 };
 template <class Load>
 using LoadedParams = std::conditional_t<kLoads<Load>, WithLoadParams<Load>, MatrixParams>;
-template <class Load>
-[[gnu::visibility("hidden")]] void SetLoad(const Load& load, WithLoadParams<Load>* params) {
-  // Not std::construct_at: <memory> would be a third of what nvcc reads for an operator.
-  ::new (static_cast<void*>(&params->load)) Load(load);
-}
-inline void SetLoad(const NoLoad&, MatrixParams*) {}
 
 // C as the epilogue sees it: "pixels" are rows m, "channels" are columns n, and extents.h carries
 // the leading dimension.

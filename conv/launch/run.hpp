@@ -1,0 +1,65 @@
+// A run of a convolution without the types of its policy: what its Arguments say.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/conv/launch/arguments.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/zero_point/source_correction.hpp"
+#include "weft/gemm/check/output_run.hpp"
+#include "weft/prologues/prologues.hpp"
+
+namespace weft::conv {
+
+// The filter of a run, or its bank of filters.
+struct FilterRun {
+  const void* data = nullptr;
+  std::int64_t bytes = 0, count = 0;  // of all filters of the bank, and how many there are
+  FilterExtents extents;
+  std::uint64_t fingerprint = 0;
+  std::int64_t needed = 0;  // how many the prologue needs; 0: any number
+};
+
+// It points into the Arguments.
+struct ConvRun {
+  gemm::GivenTensor src;
+  FilterRun filter;
+  gemm::OutputRun output;
+  const SourceCorrection* source_correction = nullptr;
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr, window_sums = nullptr;
+  bool filter_is_constant = false;
+  // The run-time values of the prologue and of the source functor, as bytes.
+  const void *prologue = nullptr, *source_functor = nullptr;
+  const prologues::PerPhase* phase = nullptr;  // the prologue, if it is a PerPhase
+};
+
+// The run that these arguments describe.
+template <class Arguments>
+[[gnu::visibility("hidden")]] ConvRun RunOf(const ConvPlan& plan, const Arguments& args) {
+  using Epilogue = typename Arguments::Epilogue;
+  using Prologue = typename Arguments::Filter::Prologue;
+  ConvRun run;
+  run.src = gemm::GivenTensor{args.src, args.src.given()};
+  run.filter = FilterRun{.data = args.filter.data(),
+                         .bytes = args.filter.bytes(),
+                         .count = args.filter.count(),
+                         .extents = args.filter.extents(),
+                         .fingerprint = args.filter.fingerprint(),
+                         .needed = Prologue::Filters(plan.batch)};
+  run.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
+  run.source_correction = &args.source_correction;
+  run.filter_zero_point = args.filter_zero_point;
+  run.window_sums = args.window_sums;
+  run.filter_is_constant = args.filter_is_constant;
+  run.prologue = &args.prologue;
+  run.source_functor = &args.source_functor;
+  if constexpr (std::is_same_v<Prologue, prologues::PerPhase>) run.phase = &args.prologue;
+  return run;
+}
+
+// The extents of the tensor that a run writes to. The pixels of a phase (of a transposed convolution)
+// are only some of the pixels of that tensor.
+TensorExtents Destination(const Problem& problem, const ConvRun& run);
+
+}  // namespace weft::conv
