@@ -307,7 +307,7 @@ absl::StatusOr<TmaPlan> MakePackedRowsPlan(const Problem& p, const ConvFacts& f)
 // product is the same output pixel as without that.
 std::optional<TmaPlan> MakePatchRowsPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_h <= kMostStride || !f.source.nhwc || f.prologue.depends.image) return std::nullopt;
-  const std::optional<Problem> rows = PatchRows(p);
+  const std::optional<Problem> rows = PatchImages(p);
   if (!rows || !CheckCopyLimits(*rows).ok()) return std::nullopt;
   absl::StatusOr<TmaPlan> plan = MakeTmaPlan(*rows, f);
   if (!plan.ok() || plan->patch) return std::nullopt;

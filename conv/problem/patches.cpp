@@ -15,7 +15,7 @@ std::optional<Problem> PatchColumns(const Problem& p) {
   return columns;
 }
 
-std::optional<Problem> PatchRows(const Problem& p) {
+std::optional<Problem> PatchImages(const Problem& p) {
   if (p.stride_h != p.r || p.h % p.r != 0 || p.IsEmpty()) return std::nullopt;
   if (p.pad_top != 0 || p.pad_bottom != 0 || (p.r > 1 && p.dilation_h != 1)) return std::nullopt;
   Problem rows = p;

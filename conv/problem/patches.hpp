@@ -17,6 +17,6 @@ std::optional<Problem> PatchColumns(const Problem& problem);
 // The same convolution over channels last whose images are the rows under a filter: n * p() images of r
 // rows, each with one row of outputs. None unless stride_h = r divides h, without padding and dilation
 // in H, and where there is no output.
-std::optional<Problem> PatchRows(const Problem& problem);
+std::optional<Problem> PatchImages(const Problem& problem);
 
 }  // namespace weft::conv
