@@ -1,6 +1,5 @@
 // weft._weft: what the Python files of the package are made of.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -54,16 +53,22 @@ void Bind(nb::module_& m) {
   m.attr("__version__") = WEFT_PYTHON_VERSION;
   BindErrors(m);
   BindProblem(m);
-  nb::class_<Kernel>(m, "Kernel").def(nb::init<const std::string&>());
+  nb::class_<rtc::Operator>(m, "Compiled").def_prop_ro("policy", &rtc::Operator::policy);
+  m.def(
+      "compile",
+      [](const std::string& source, const std::string& policy, const std::vector<std::string>& values, const std::string& include) {
+        nb::gil_scoped_release release;
+        return Value(rtc::Compile(source, {.policy = policy, .values = values, .include = include, .compiler = {}}));
+      },
+      nb::arg("source"), nb::arg("policy"), nb::arg("values"), nb::arg("include"));
   const auto call = [](nb::object x, nb::object w, nb::object bias, nb::object residual, nb::object alpha, float beta, float gamma,
                        float output_scale, float zero_point, nb::object out, nb::object stream) {
     return Call{.x = std::move(x), .w = std::move(w), .bias = std::move(bias), .residual = std::move(residual),
                 .alpha = std::move(alpha), .out = std::move(out), .stream = std::move(stream), .beta = beta,
-                .gamma = gamma, .output_scale = output_scale, .zero_point = zero_point, .source_correction = {},
-                .filter_zero_point = {}, .window_sums = {}};
+                .gamma = gamma, .output_scale = output_scale, .zero_point = zero_point};
   };
   nb::class_<Operator>(m, "Operator")
-      .def(nb::init<std::shared_ptr<Kernel>, const conv::Problem&>())
+      .def(nb::init<const rtc::Operator&, const conv::Problem&>())
       .def(
           "__call__",
           [call](const Operator& self, nb::object x, nb::object w, nb::object bias, nb::object residual, nb::object alpha, float beta,
@@ -73,22 +78,13 @@ void Bind(nb::module_& m) {
           nb::arg("x"), nb::arg("w"), nb::kw_only(), nb::arg("bias") = nb::none(), nb::arg("residual") = nb::none(),
           nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f, nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f,
           nb::arg("zero_point") = 0.0f, nb::arg("out") = nb::none(), nb::arg("stream") = nb::none())
-      .def(
-          "_plain",
-          [call](const Operator& self, nb::object sums, nb::object bias, nb::object residual, nb::object alpha, float beta, float gamma,
-                 float output_scale, float zero_point, nb::object out) {
-            self.Plain(call(nb::none(), nb::none(), bias, residual, alpha, beta, gamma, output_scale, zero_point, out, nb::none()), sums);
-          },
-          nb::arg("sums"), nb::kw_only(), nb::arg("bias") = nb::none(), nb::arg("residual") = nb::none(),
-          nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f, nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f,
-          nb::arg("zero_point") = 0.0f, nb::arg("out") = nb::none())
       .def_prop_ro("problem", &Operator::problem)
       .def("describe", &Operator::Describe)
-      .def_prop_ro("_src", [](const Operator& o) { return nb::make_tuple(o.src().Name(), TupleOf(o.src().Of(o.problem().src())), NameOf(o.unit().src)); })
-      .def_prop_ro("_dst", [](const Operator& o) { return nb::make_tuple(o.dst().Name(), TupleOf(o.dst().Of(o.problem().dst())), NameOf(o.unit().dst)); })
-      .def_prop_ro("_residual", [](const Operator& o) { return nb::make_tuple(o.residual().Name(), TupleOf(o.residual().Of(o.problem().dst())), NameOf(o.unit().residual)); })
+      .def_prop_ro("_src", [](const Operator& o) { return nb::make_tuple(o.src().Name(), TupleOf(o.src().Of(o.problem().src())), NameOf(o.table().letters.src)); })
+      .def_prop_ro("_dst", [](const Operator& o) { return nb::make_tuple(o.dst().Name(), TupleOf(o.dst().Of(o.problem().dst())), NameOf(o.table().letters.dst)); })
+      .def_prop_ro("_residual", [](const Operator& o) { return nb::make_tuple(o.residual().Name(), TupleOf(o.residual().Of(o.problem().dst())), NameOf(o.table().letters.residual)); })
       .def_prop_ro("_filter", [](const Operator& o) {
-        const conv::ConvFacts& f = o.unit().image.facts;
+        const conv::ConvFacts& f = o.image().facts;
         return nb::make_tuple(f.filter.interleave, f.filter.bits, f.depthwise, f.prologue.batched, f.prologue.name, o.filters(), TupleOf(o.filter()));
       })
       .def_prop_ro("values", &Operator::names)
