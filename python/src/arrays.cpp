@@ -26,7 +26,9 @@ template <class Nd>
 Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object) {
   Array a;
   if (from.ndim() > static_cast<std::size_t>(kMostDims)) {
-    throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, " has ", from.ndim(), " dimensions; arrays here have at most ", kMostDims));
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, " has ", from.ndim(),
+                             " dimensions; arrays here have at most ", kMostDims));
   }
   a.data = const_cast<void*>(static_cast<const void*>(from.data()));
   a.shape.rank = static_cast<int>(from.ndim());
@@ -46,8 +48,9 @@ Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object
       break;
     default:
       if (from.device_type() == 3) break;  // pinned memory of the host
-      throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on a device of DLPack type ", from.device_type(),
-                                                 "; give an array of the host or of a CUDA GPU"));
+      throw Error(ErrorKind::kType,
+                  absl::StrCat("weft: ", name, " is on a device of DLPack type ",
+                               from.device_type(), "; give an array of the host or of a CUDA GPU"));
   }
   a.owner = nb::borrow(object);
   return a;
@@ -58,19 +61,29 @@ Array FromCudaArrayInterface(nb::handle object, const char* name) {
   Array a;
   const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
   const auto type = nb::cast<std::string>(nb::str(dict["typestr"]));
-  const nb::tuple data = nb::cast<nb::tuple>(dict["data"]), shape = nb::cast<nb::tuple>(dict["shape"]);
+  const nb::tuple data = nb::cast<nb::tuple>(dict["data"]),
+                  shape = nb::cast<nb::tuple>(dict["shape"]);
   a.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
   a.read_only = nb::cast<bool>(data[1]);
-  a.letter = type == "|i1" ? 'b' : type == "|u1" ? 'B' : type == "<i4" ? 'i' : type == "<f4" ? 'f' : type == "<f2" ? 'e' : '?';
+  a.letter = type == "|i1"   ? 'b'
+             : type == "|u1" ? 'B'
+             : type == "<i4" ? 'i'
+             : type == "<f4" ? 'f'
+             : type == "<f2" ? 'e'
+                             : '?';
   a.on_gpu = true;
   a.shape.rank = static_cast<int>(nb::len(shape));
-  if (a.shape.rank > kMostDims) throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, " has too many dimensions"));
+  if (a.shape.rank > kMostDims)
+    throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, " has too many dimensions"));
   const std::int64_t bytes = std::stoll(type.substr(2));
   const bool strided = dict.contains("strides") && !dict["strides"].is_none();
   std::int64_t dense = 1;
   for (int i = a.shape.rank - 1; i >= 0; --i) {
     a.shape.dim[i] = nb::cast<std::int64_t>(shape[static_cast<std::size_t>(i)]);
-    a.stride[i] = strided ? nb::cast<std::int64_t>(nb::cast<nb::tuple>(dict["strides"])[static_cast<std::size_t>(i)]) / bytes : dense;
+    a.stride[i] = strided ? nb::cast<std::int64_t>(
+                                nb::cast<nb::tuple>(dict["strides"])[static_cast<std::size_t>(i)]) /
+                                bytes
+                          : dense;
     dense *= a.shape.dim[i];
   }
   a.owner = nb::borrow(object);
@@ -80,7 +93,8 @@ Array FromCudaArrayInterface(nb::handle object, const char* name) {
 }  // namespace
 
 std::string ToString(const Shape& shape) {
-  return absl::StrCat("(", absl::StrJoin(shape.dim, shape.dim + shape.rank, ", "), shape.rank == 1 ? ",)" : ")");
+  return absl::StrCat("(", absl::StrJoin(shape.dim, shape.dim + shape.rank, ", "),
+                      shape.rank == 1 ? ",)" : ")");
 }
 
 std::int64_t Array::size() const {
@@ -123,29 +137,35 @@ Array ArrayOf(nb::handle object, const char* name) {
   nb::ndarray<nb::ro> any;
   if (nb::try_cast(object, any, false)) return FromNd(any, true, name, object);
   if (nb::hasattr(object, "__cuda_array_interface__")) return FromCudaArrayInterface(object, name);
-  throw Error(ErrorKind::kType,
-              absl::StrCat("weft: ", name, " is a ", nb::cast<std::string>(nb::str(object.type().attr("__name__"))),
-                           "; give an array of numpy, torch or cupy, or anything with __dlpack__ or "
-                           "__cuda_array_interface__"));
+  throw Error(
+      ErrorKind::kType,
+      absl::StrCat("weft: ", name, " is a ",
+                   nb::cast<std::string>(nb::str(object.type().attr("__name__"))),
+                   "; give an array of numpy, torch or cupy, or anything with __dlpack__ or "
+                   "__cuda_array_interface__"));
 }
 
-void CheckArray(const Array& array, const char* name, char letter, const Shape& shape, const std::string& layout,
-                const std::string& remedy) {
+void CheckArray(const Array& array, const char* name, char letter, const Shape& shape,
+                const std::string& layout, const std::string& remedy) {
   if (array.letter != letter) {
-    const std::string given = nb::hasattr(array.owner, "dtype") ? nb::cast<std::string>(nb::str(array.owner.attr("dtype")))
-                                                                : NameOf(array.letter);
-    throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, ".dtype=", given, " is not ", NameOf(letter),
-                                               "; nothing is converted silently, so convert it yourself"));
+    const std::string given = nb::hasattr(array.owner, "dtype")
+                                  ? nb::cast<std::string>(nb::str(array.owner.attr("dtype")))
+                                  : NameOf(array.letter);
+    throw Error(ErrorKind::kType,
+                absl::StrCat("weft: ", name, ".dtype=", given, " is not ", NameOf(letter),
+                             "; nothing is converted silently, so convert it yourself"));
   }
   if (array.shape != shape) {
-    throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, ".shape=", ToString(array.shape), " is not ", ToString(shape),
-                                                   ", ", layout, remedy.empty() ? "" : "; ", remedy));
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, ".shape=", ToString(array.shape), " is not ",
+                             ToString(shape), ", ", layout, remedy.empty() ? "" : "; ", remedy));
   }
   if (!array.IsDense()) {
     throw Error(ErrorKind::kArgument,
                 absl::StrCat("weft: ", name, " has gaps or another order in memory (strides ",
                              absl::StrJoin(array.stride, array.stride + array.shape.rank, ", "),
-                             " elements); make it contiguous, as numpy.ascontiguousarray or torch's contiguous() do"));
+                             " elements); make it contiguous, as numpy.ascontiguousarray or "
+                             "torch's contiguous() do"));
   }
 }
 

@@ -50,7 +50,7 @@ Array ArrayOf(nb::handle object, const char* name);
 
 // An error, in a sentence, unless the array has these elements and this shape and is dense. layout: what the shape is, such as
 // "NCxHWx<32> of n=1, c=64, h=8, w=8"; remedy: what makes it of another, or "".
-void CheckArray(const Array& array, const char* name, char letter, const Shape& shape, const std::string& layout,
-                const std::string& remedy);
+void CheckArray(const Array& array, const char* name, char letter, const Shape& shape,
+                const std::string& layout, const std::string& remedy);
 
 }  // namespace weft::python

@@ -20,7 +20,8 @@ void BindProblem(nb::module_& m) {
   using conv::Problem;
   nb::class_<Problem>(m, "Problem")
       .def(nb::init<>())
-      .def_static("parse", [](const std::string& name) { return Value(conv::ParseLayerName(name)); })
+      .def_static("parse",
+                  [](const std::string& name) { return Value(conv::ParseLayerName(name)); })
       .def_rw("n", &Problem::n)
       .def_rw("h", &Problem::h)
       .def_rw("w", &Problem::w)
@@ -39,11 +40,14 @@ void BindProblem(nb::module_& m) {
       .def_rw("groups", &Problem::groups)
       .def_prop_rw(
           "flipped", [](const Problem& p) { return p.mode == conv::Mode::kConvolution; },
-          [](Problem& p, bool flipped) { p.mode = flipped ? conv::Mode::kConvolution : conv::Mode::kCrossCorrelation; })
+          [](Problem& p, bool flipped) {
+            p.mode = flipped ? conv::Mode::kConvolution : conv::Mode::kCrossCorrelation;
+          })
       .def_prop_ro("p", &Problem::p)
       .def_prop_ro("q", &Problem::q)
       .def("__str__", &conv::ProblemName)
-      .def("__repr__", [](const Problem& p) { return "weft.Problem(\"" + conv::ProblemName(p) + "\")"; })
+      .def("__repr__",
+           [](const Problem& p) { return "weft.Problem(\"" + conv::ProblemName(p) + "\")"; })
       .def("__eq__", [](const Problem& a, const Problem& b) { return a == b; }, nb::is_operator());
 }
 
@@ -56,37 +60,67 @@ void Bind(nb::module_& m) {
   nb::class_<rtc::Operator>(m, "Compiled").def_prop_ro("policy", &rtc::Operator::policy);
   m.def(
       "compile",
-      [](const std::string& source, const std::string& policy, const std::vector<std::string>& values, const std::string& include) {
+      [](const std::string& source, const std::string& policy,
+         const std::vector<std::string>& values, const std::string& include) {
         nb::gil_scoped_release release;
-        return Value(rtc::Compile(source, {.policy = policy, .values = values, .include = include, .compiler = {}}));
+        return Value(rtc::Compile(
+            source, {.policy = policy, .values = values, .include = include, .compiler = {}}));
       },
       nb::arg("source"), nb::arg("policy"), nb::arg("values"), nb::arg("include"));
-  const auto call = [](nb::object x, nb::object w, nb::object bias, nb::object residual, nb::object alpha, float beta, float gamma,
-                       float output_scale, float zero_point, nb::object out, nb::object stream) {
-    return Call{.x = std::move(x), .w = std::move(w), .bias = std::move(bias), .residual = std::move(residual),
-                .alpha = std::move(alpha), .out = std::move(out), .stream = std::move(stream), .beta = beta,
-                .gamma = gamma, .output_scale = output_scale, .zero_point = zero_point};
+  const auto call = [](nb::object x, nb::object w, nb::object bias, nb::object residual,
+                       nb::object alpha, float beta, float gamma, float output_scale,
+                       float zero_point, nb::object out, nb::object stream) {
+    return Call{.x = std::move(x),
+                .w = std::move(w),
+                .bias = std::move(bias),
+                .residual = std::move(residual),
+                .alpha = std::move(alpha),
+                .out = std::move(out),
+                .stream = std::move(stream),
+                .beta = beta,
+                .gamma = gamma,
+                .output_scale = output_scale,
+                .zero_point = zero_point};
   };
   nb::class_<Operator>(m, "Operator")
       .def(nb::init<const rtc::Operator&, const conv::Problem&>())
       .def(
           "__call__",
-          [call](const Operator& self, nb::object x, nb::object w, nb::object bias, nb::object residual, nb::object alpha, float beta,
-                 float gamma, float output_scale, float zero_point, nb::object out, nb::object stream) {
-            return self(call(x, w, bias, residual, alpha, beta, gamma, output_scale, zero_point, out, stream));
+          [call](const Operator& self, nb::object x, nb::object w, nb::object bias,
+                 nb::object residual, nb::object alpha, float beta, float gamma, float output_scale,
+                 float zero_point, nb::object out, nb::object stream) {
+            return self(call(x, w, bias, residual, alpha, beta, gamma, output_scale, zero_point,
+                             out, stream));
           },
-          nb::arg("x"), nb::arg("w"), nb::kw_only(), nb::arg("bias") = nb::none(), nb::arg("residual") = nb::none(),
-          nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f, nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f,
-          nb::arg("zero_point") = 0.0f, nb::arg("out") = nb::none(), nb::arg("stream") = nb::none())
+          nb::arg("x"), nb::arg("w"), nb::kw_only(), nb::arg("bias") = nb::none(),
+          nb::arg("residual") = nb::none(), nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f,
+          nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f, nb::arg("zero_point") = 0.0f,
+          nb::arg("out") = nb::none(), nb::arg("stream") = nb::none())
       .def_prop_ro("problem", &Operator::problem)
       .def("describe", &Operator::Describe)
-      .def_prop_ro("_src", [](const Operator& o) { return nb::make_tuple(o.src().Name(), TupleOf(o.src().Of(o.problem().src())), NameOf(o.table().letters.src)); })
-      .def_prop_ro("_dst", [](const Operator& o) { return nb::make_tuple(o.dst().Name(), TupleOf(o.dst().Of(o.problem().dst())), NameOf(o.table().letters.dst)); })
-      .def_prop_ro("_residual", [](const Operator& o) { return nb::make_tuple(o.residual().Name(), TupleOf(o.residual().Of(o.problem().dst())), NameOf(o.table().letters.residual)); })
-      .def_prop_ro("_filter", [](const Operator& o) {
-        const conv::ConvFacts& f = o.image().facts;
-        return nb::make_tuple(f.filter.interleave, f.filter.bits, f.depthwise, f.prologue.batched, f.prologue.name, o.filters(), TupleOf(o.filter()));
-      })
+      .def_prop_ro("_src",
+                   [](const Operator& o) {
+                     return nb::make_tuple(o.src().Name(), TupleOf(o.src().Of(o.problem().src())),
+                                           NameOf(o.table().letters.src));
+                   })
+      .def_prop_ro("_dst",
+                   [](const Operator& o) {
+                     return nb::make_tuple(o.dst().Name(), TupleOf(o.dst().Of(o.problem().dst())),
+                                           NameOf(o.table().letters.dst));
+                   })
+      .def_prop_ro("_residual",
+                   [](const Operator& o) {
+                     return nb::make_tuple(o.residual().Name(),
+                                           TupleOf(o.residual().Of(o.problem().dst())),
+                                           NameOf(o.table().letters.residual));
+                   })
+      .def_prop_ro("_filter",
+                   [](const Operator& o) {
+                     const conv::ConvFacts& f = o.image().facts;
+                     return nb::make_tuple(f.filter.interleave, f.filter.bits, f.depthwise,
+                                           f.prologue.batched, f.prologue.name, o.filters(),
+                                           TupleOf(o.filter()));
+                   })
       .def_prop_ro("values", &Operator::names)
       .def("get", &Operator::Get)
       .def("set", &Operator::Set);
@@ -94,4 +128,6 @@ void Bind(nb::module_& m) {
 
 }  // namespace weft::python
 
-NB_MODULE(_weft, module) { weft::python::Bind(module); }
+NB_MODULE(_weft, module) {
+  weft::python::Bind(module);
+}

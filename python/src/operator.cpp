@@ -2,11 +2,12 @@
 
 #include <absl/strings/str_cat.h>
 
-
 namespace weft::python {
 namespace {
 
-std::string NameOf(const TensorExtents& e) { return absl::StrCat("n=", e.n, ", c=", e.c, ", h=", e.h, ", w=", e.w); }
+std::string NameOf(const TensorExtents& e) {
+  return absl::StrCat("n=", e.n, ", c=", e.c, ", h=", e.h, ", w=", e.w);
+}
 
 }  // namespace
 
@@ -27,7 +28,9 @@ Shape Layout::Of(const TensorExtents& e) const {
 Operator::Operator(const rtc::Operator& compiled, const conv::Problem& problem)
     : compiled_(compiled), plan_(Value(compiled_.Plan(problem))), values_(compiled_.values()) {}
 
-std::string Operator::Describe() const { return compiled_.Describe(plan_); }
+std::string Operator::Describe() const {
+  return compiled_.Describe(plan_);
+}
 
 Layout Operator::src() const {
   const conv::SourceFacts& source = image().facts.source;
@@ -36,7 +39,9 @@ Layout Operator::src() const {
 Layout Operator::dst() const {
   return {image().dst.interleave, image().facts.output.channel_run, image().dst.bits};
 }
-Layout Operator::residual() const { return {image().residual.interleave, table().residual_channel_run, 8}; }
+Layout Operator::residual() const {
+  return {image().residual.interleave, table().residual_channel_run, 8};
+}
 
 std::int64_t Operator::filters() const {
   const std::int64_t needed = table().filters(plan_.batch);
@@ -84,12 +89,15 @@ nb::object Operator::operator()(const Call& call) const {
   args.values = &values_;
   const auto not_read = [&](const char* name, const nb::object& given, bool read) {
     if (given.is_none() || read) return !given.is_none();
-    throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, " is given, and no stage of this epilogue reads it"));
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, " is given, and no stage of this epilogue reads it"));
   };
   const auto same_device = [&](const char* name, const Array& a) {
     if (a.on_gpu == x.on_gpu && a.device == x.device) return;
-    throw Error(ErrorKind::kArgument, absl::StrCat("weft: ", name, " is ", a.on_gpu ? "on a GPU" : "in host memory", " and x ",
-                                                   x.on_gpu ? "on a GPU" : "in host memory", "; all arrays of a call lie in one memory"));
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, " is ", a.on_gpu ? "on a GPU" : "in host memory",
+                             " and x ", x.on_gpu ? "on a GPU" : "in host memory",
+                             "; all arrays of a call lie in one memory"));
   };
   same_device("w", w);
   Array bias, residual, scales, out;
@@ -99,7 +107,9 @@ nb::object Operator::operator()(const Call& call) const {
     same_device("bias", bias);
     args.bias = bias.data;
   } else if (facts.bias) {
-    throw Error(ErrorKind::kArgument, absl::StrCat("weft: bias is missing, which this epilogue adds; give ", problem().k, " numbers of ", NameOf(letters.bias)));
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: bias is missing, which this epilogue adds; give ", problem().k,
+                             " numbers of ", NameOf(letters.bias)));
   }
   if (not_read("residual", call.residual, facts.residual)) {
     residual = ArrayOf(call.residual, "residual");
@@ -108,14 +118,16 @@ nb::object Operator::operator()(const Call& call) const {
     same_device("residual", residual);
     args.residual = residual.data;
   } else if (facts.residual && call.gamma != 0.0f) {
-    throw Error(ErrorKind::kArgument, "weft: residual is missing, which this epilogue adds; give an array, or gamma=0");
+    throw Error(ErrorKind::kArgument,
+                "weft: residual is missing, which this epilogue adds; give an array, or gamma=0");
   }
   if (!call.alpha.is_none()) {
     if (PyFloat_Check(call.alpha.ptr()) || PyLong_Check(call.alpha.ptr())) {
       args.alpha = nb::cast<float>(call.alpha);
     } else {
       scales = ArrayOf(call.alpha, "alpha");
-      CheckArray(scales, "alpha", 'f', {problem().k}, "one for each output channel", "a number is for all channels");
+      CheckArray(scales, "alpha", 'f', {problem().k}, "one for each output channel",
+                 "a number is for all channels");
       same_device("alpha", scales);
       args.channel_alpha = static_cast<const float*>(scales.data);
     }
@@ -128,15 +140,20 @@ nb::object Operator::operator()(const Call& call) const {
     const Shape shape = dst().Of(problem().dst());
     nb::list dims;
     for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
-    result = nb::module_::import_("weft._arrays").attr("empty_like")(call.x, nb::tuple(dims), NameOf(letters.dst));
+    result = nb::module_::import_("weft._arrays")
+                 .attr("empty_like")(call.x, nb::tuple(dims), NameOf(letters.dst));
   }
   out = ArrayOf(result, "out");
-  if (out.read_only) throw Error(ErrorKind::kArgument, "weft: out is read-only; give an array that may be written");
-  CheckArray(out, "out", letters.dst, dst().Of(problem().dst()), wants(dst(), problem().dst()), "leave it out, and the call makes it");
+  if (out.read_only)
+    throw Error(ErrorKind::kArgument, "weft: out is read-only; give an array that may be written");
+  CheckArray(out, "out", letters.dst, dst().Of(problem().dst()), wants(dst(), problem().dst()),
+             "leave it out, and the call makes it");
   same_device("out", out);
   args.dst = out.data;
   if (x.on_gpu) {
-    throw Error(ErrorKind::kRun, "weft: x is on a GPU, and this build of weft runs operators on the CPU alone; give host memory");
+    throw Error(ErrorKind::kRun,
+                "weft: x is on a GPU, and this build of weft runs operators on the CPU alone; give "
+                "host memory");
   }
   absl::Status status;
   {
