@@ -6,6 +6,11 @@
 namespace weft::python {
 namespace {
 
+// str(object).
+std::string TextOf(const nb::object& object) {
+  return nb::cast<std::string>(nb::str(nb::handle(object.ptr())));
+}
+
 char LetterOf(nb::dlpack::dtype type) {
   const int bits = type.lanes == 1 ? type.bits : 0;
   switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
@@ -60,7 +65,7 @@ Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object
 Array FromCudaArrayInterface(nb::handle object, const char* name) {
   Array a;
   const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
-  const auto type = nb::cast<std::string>(nb::str(dict["typestr"]));
+  const auto type = TextOf(nb::object(dict["typestr"]));
   const nb::tuple data = nb::cast<nb::tuple>(dict["data"]),
                   shape = nb::cast<nb::tuple>(dict["shape"]);
   a.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
@@ -139,8 +144,7 @@ Array ArrayOf(nb::handle object, const char* name) {
   if (nb::hasattr(object, "__cuda_array_interface__")) return FromCudaArrayInterface(object, name);
   throw Error(
       ErrorKind::kType,
-      absl::StrCat("weft: ", name, " is a ",
-                   nb::cast<std::string>(nb::str(object.type().attr("__name__"))),
+      absl::StrCat("weft: ", name, " is a ", TextOf(nb::object(object.type().attr("__name__"))),
                    "; give an array of numpy, torch or cupy, or anything with __dlpack__ or "
                    "__cuda_array_interface__"));
 }
@@ -149,7 +153,7 @@ void CheckArray(const Array& array, const char* name, char letter, const Shape& 
                 const std::string& layout, const std::string& remedy) {
   if (array.letter != letter) {
     const std::string given = nb::hasattr(array.owner, "dtype")
-                                  ? nb::cast<std::string>(nb::str(array.owner.attr("dtype")))
+                                  ? TextOf(nb::object(array.owner.attr("dtype")))
                                   : NameOf(array.letter);
     throw Error(ErrorKind::kType,
                 absl::StrCat("weft: ", name, ".dtype=", given, " is not ", NameOf(letter),

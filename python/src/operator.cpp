@@ -122,7 +122,11 @@ nb::object Operator::operator()(const Call& call) const {
                 "weft: residual is missing, which this epilogue adds; give an array, or gamma=0");
   }
   if (!call.alpha.is_none()) {
-    if (PyFloat_Check(call.alpha.ptr()) || PyLong_Check(call.alpha.ptr())) {
+    // A number of numpy is a number, too.
+    const bool plain =
+        PyFloat_Check(call.alpha.ptr()) || PyLong_Check(call.alpha.ptr()) ||
+        (nb::hasattr(call.alpha, "ndim") && nb::cast<int>(call.alpha.attr("ndim")) == 0);
+    if (plain) {
       args.alpha = nb::cast<float>(call.alpha);
     } else {
       scales = ArrayOf(call.alpha, "alpha");

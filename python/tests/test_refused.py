@@ -75,14 +75,14 @@ MADE = [
     (lambda: weft.Conv2d(dict(chanels=3)), "problem has no field chanels"),
     (lambda: weft.Conv2d(dict(c=1.5)), "problem.c=1.5 is no whole number"),
     (lambda: weft.Conv2d(7), "problem is a int"),
-    (lambda: weft.Conv2d("n1c8h4w4k8r1", "nchw"), "layout='nchw' is none of"),
-    (lambda: weft.Conv2d("n1c8h4w4k8r1", epilogue="bias_relux"), "epilogue='bias_relux' is none of"),
-    (lambda: weft.Conv2d("n1c8h4w4k8r1", tile="a b"), "tile='a b' is no name of a tile"),
-    (lambda: weft.Conv2d("n1c8h4w4k8r1", dst_dtype="int7"), "dtype='int7' is none of"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", "nchw"), "layout='nchw' is none of"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", epilogue="bias_relux"), "epilogue='bias_relux' is none of"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", tile="a b"), "tile='a b' is no name of a tile"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", dst_dtype="int7"), "dtype='int7' is none of"),
     (lambda: weft.Epilogue("int x {};"), "defines no struct"),
-    (lambda: weft.Operator("struct {", "n1c8h4w4k8r1"), "defines no type"),
-    (lambda: weft.Operator("struct A { constexpr float f() { return y; } };", "n1c8h4w4k8r1"), "operator:1:"),
-    (lambda: weft.Conv2d("n1c32h4w4k32r1", epilogue="struct A { float operator()(float x) const { return x; } };"), "not constexpr"),
+    (lambda: weft.Operator("struct {", "n1c8h4w4k8r1s1"), "defines no type"),
+    (lambda: weft.Operator("struct A { constexpr float f() { return y; } };", "n1c8h4w4k8r1s1"), "operator:1:"),
+    (lambda: weft.Conv2d("n1c32h4w4k32r1s1", epilogue="struct A { float operator()(float x) const { return x; } };"), "not constexpr"),
     (lambda: op().pack(np.zeros((3, 3, 1, 1), np.int8)), "w.shape=(3, 3, 1, 1) is not (32, 32, 1, 1)"),
     (lambda: op().pack(np.zeros((32, 32, 1, 1), np.float32)), "w.dtype=float32 is not int8"),
     (lambda: weft.to_layout(np.zeros((1, 2, 3)), "nhwc"), "3 dimensions"),
@@ -106,4 +106,4 @@ def test_values():
 def test_no_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "/nowhere/g++")
     with pytest.raises(weft.Error):
-        weft.Conv2d("n1c32h4w4k32r1", epilogue="bias_identity", tile="Mma64x64")
+        weft.Conv2d("n1c32h4w4k32r1s1", epilogue="bias_identity", tile="Mma64x64")
