@@ -92,7 +92,7 @@ void Bind(nb::module_& m) {
             return self(call(x, w, bias, residual, alpha, beta, gamma, output_scale, zero_point,
                              out, stream));
           },
-          nb::arg("x"), nb::arg("w"), nb::kw_only(), nb::arg("bias") = nb::none(),
+          nb::arg("x").none(), nb::arg("w").none(), nb::kw_only(), nb::arg("bias") = nb::none(),
           nb::arg("residual") = nb::none(), nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f,
           nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f, nb::arg("zero_point") = 0.0f,
           nb::arg("out") = nb::none(), nb::arg("stream") = nb::none())
