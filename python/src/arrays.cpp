@@ -62,7 +62,7 @@ Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object
 }
 
 // The dictionary of numba and others: {shape, typestr, data: (address, read_only), strides in bytes or None}.
-Array FromCudaArrayInterface(nb::handle object, const char* name) {
+Array ReadCudaArrayInterface(nb::handle object, const char* name) {
   Array a;
   const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
   const auto type = TextOf(nb::object(dict["typestr"]));
@@ -93,6 +93,19 @@ Array FromCudaArrayInterface(nb::handle object, const char* name) {
   }
   a.owner = nb::borrow(object);
   return a;
+}
+
+Array FromCudaArrayInterface(nb::handle object, const char* name) {
+  try {
+    return ReadCudaArrayInterface(object, name);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {  // of another type than it has to be, or missing
+    throw Error(
+        ErrorKind::kType,
+        absl::StrCat("weft: ", name,
+                     ".__cuda_array_interface__ is no dictionary of shape, typestr and data"));
+  }
 }
 
 }  // namespace
@@ -147,6 +160,10 @@ Array ArrayOf(nb::handle object, const char* name) {
       absl::StrCat("weft: ", name, " is a ", TextOf(nb::object(object.type().attr("__name__"))),
                    "; give an array of numpy, torch or cupy, or anything with __dlpack__ or "
                    "__cuda_array_interface__"));
+}
+
+bool Fits(const Array& array, char letter, const Shape& shape) {
+  return array.letter == letter && array.shape == shape && array.IsDense();
 }
 
 void CheckArray(const Array& array, const char* name, char letter, const Shape& shape,

@@ -48,6 +48,9 @@ const char* NameOf(char letter);  // int8
 // name: the argument's, for messages. An error if the object is no array.
 Array ArrayOf(nb::handle object, const char* name);
 
+// Whether it has these elements and this shape and is dense; CheckArray says what is wrong otherwise.
+bool Fits(const Array& array, char letter, const Shape& shape);
+
 // An error, in a sentence, unless the array has these elements and this shape and is dense. layout: what the shape is, such as
 // "NCxHWx<32> of n=1, c=64, h=8, w=8"; remedy: what makes it of another, or "".
 void CheckArray(const Array& array, const char* name, char letter, const Shape& shape,

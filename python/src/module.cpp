@@ -54,6 +54,8 @@ void BindProblem(nb::module_& m) {
 }  // namespace
 
 void Bind(nb::module_& m) {
+  // Operators that a program still has at its end are no leak.
+  nb::set_leak_warnings(false);
   m.attr("__version__") = WEFT_PYTHON_VERSION;
   BindErrors(m);
   BindProblem(m);

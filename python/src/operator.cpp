@@ -75,9 +75,12 @@ nb::object Operator::operator()(const Call& call) const {
     return absl::StrCat(layout.Name(), " of ", NameOf(e));
   };
   const Array x = ArrayOf(call.x, "x"), w = ArrayOf(call.w, "w");
-  CheckArray(x, "x", letters.src, src().Of(problem().src()), wants(src(), problem().src()),
-             "weft.to_layout makes it of NCHW");
-  CheckArray(w, "w", letters.filter, filter(), "the packed filter", "op.pack(w) makes it of KCRS");
+  if (!Fits(x, letters.src, src().Of(problem().src())))
+    CheckArray(x, "x", letters.src, src().Of(problem().src()), wants(src(), problem().src()),
+               "weft.to_layout makes it of NCHW");
+  if (!Fits(w, letters.filter, filter()))
+    CheckArray(w, "w", letters.filter, filter(), "the packed filter",
+               "op.pack(w) makes it of KCRS");
   rtc::Arguments args;
   args.src = x.data;
   args.filter = {.run = {.data = w.data,
@@ -103,7 +106,8 @@ nb::object Operator::operator()(const Call& call) const {
   Array bias, residual, scales, out;
   if (not_read("bias", call.bias, facts.bias)) {
     bias = ArrayOf(call.bias, "bias");
-    CheckArray(bias, "bias", letters.bias, {problem().k}, "one for each output channel", "");
+    if (!Fits(bias, letters.bias, {problem().k}))
+      CheckArray(bias, "bias", letters.bias, {problem().k}, "one for each output channel", "");
     same_device("bias", bias);
     args.bias = bias.data;
   } else if (facts.bias) {
@@ -113,8 +117,9 @@ nb::object Operator::operator()(const Call& call) const {
   }
   if (not_read("residual", call.residual, facts.residual)) {
     residual = ArrayOf(call.residual, "residual");
-    CheckArray(residual, "residual", letters.residual, this->residual().Of(problem().dst()),
-               wants(this->residual(), problem().dst()), "");
+    if (!Fits(residual, letters.residual, this->residual().Of(problem().dst())))
+      CheckArray(residual, "residual", letters.residual, this->residual().Of(problem().dst()),
+                 wants(this->residual(), problem().dst()), "");
     same_device("residual", residual);
     args.residual = residual.data;
   } else if (facts.residual && call.gamma != 0.0f) {
@@ -150,8 +155,9 @@ nb::object Operator::operator()(const Call& call) const {
   out = ArrayOf(result, "out");
   if (out.read_only)
     throw Error(ErrorKind::kArgument, "weft: out is read-only; give an array that may be written");
-  CheckArray(out, "out", letters.dst, dst().Of(problem().dst()), wants(dst(), problem().dst()),
-             "leave it out, and the call makes it");
+  if (!Fits(out, letters.dst, dst().Of(problem().dst())))
+    CheckArray(out, "out", letters.dst, dst().Of(problem().dst()), wants(dst(), problem().dst()),
+               "leave it out, and the call makes it");
   same_device("out", out);
   args.dst = out.data;
   if (x.on_gpu) {

@@ -107,3 +107,20 @@ def test_no_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "/nowhere/g++")
     with pytest.raises(weft.Error):
         weft.Conv2d("n1c32h4w4k32r1s1", epilogue="bias_identity", tile="Mma64x64")
+
+
+@pytest.mark.parametrize("changed", [dict(data=(1,)), dict(typestr=3), dict(shape=None), dict(typestr="<")])
+def test_malformed_cuda_array_interface(changed):
+    class Array:
+        __cuda_array_interface__ = {**dict(shape=(1, 1, 4, 4, 32), typestr="|i1", data=(1 << 20, False), version=3), **changed}
+
+    with pytest.raises(weft.Error, match="x.__cuda_array_interface__ is no dictionary"):
+        op()(Array(), op().pack(np.zeros((32, 32, 1, 1), np.int8)))
+
+
+def test_memory_of_a_gpu_beside_memory_of_the_host():
+    class Array:
+        __cuda_array_interface__ = dict(shape=(1, 1, 4, 4, 32), typestr="|i1", data=(1 << 20, False), version=3)
+
+    with pytest.raises(weft.Error, match="w is in host memory and x on a GPU"):
+        op()(Array(), op().pack(np.zeros((32, 32, 1, 1), np.int8)))
