@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/rtc/policy_record.hpp"
+#include "weft/rtc/gpu/policy_record.hpp"
 
 namespace weft::rtc {
 

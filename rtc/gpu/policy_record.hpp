@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "weft/conv/launch/image.hpp"
+#include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/launch/kernel_list.hpp"
 
 namespace weft::rtc {
@@ -41,21 +42,28 @@ constexpr void CopyName(const char* from, char (&to)[kMostName + 1]) {
 
 struct NoParams {};
 
+// In the place of a kernel that a policy lacks.
+struct NoKernel {
+  using Params = NoParams;
+  struct SharedStorage {};
+  static constexpr int kThreads = 32;
+  static constexpr arch::Requires kRequires{};
+  WEFT_DEVICE void operator()(const Params&, SharedStorage&, arch::Thread) const {}
+};
+
 template <class PolicyT, int kIndex>
-constexpr auto ChooseParams() {
+constexpr auto ChooseKernel() {
   using List = gemm::KernelList<PolicyT>;
   if constexpr (kIndex < List::kCount) {
     if constexpr (List::template kExists<kIndex>) {
-      return std::type_identity<typename gemm::OperatorKernel<PolicyT, kIndex>::Params>();
+      return std::type_identity<gemm::OperatorKernel<PolicyT, kIndex>>();
     } else {
-      return std::type_identity<NoParams>();
+      return std::type_identity<NoKernel>();
     }
   } else {
-    return std::type_identity<NoParams>();
+    return std::type_identity<NoKernel>();
   }
 }
-template <class PolicyT, int kIndex>
-using ParamsOfKernel = typename decltype(ChooseParams<PolicyT, kIndex>())::type;
 
 template <class PolicyT, int kIndex>
 constexpr void AddKernel(PolicyRecord& record) {
@@ -75,13 +83,17 @@ constexpr void AddKernels(PolicyRecord& record, std::integer_sequence<int, kInde
 
 }  // namespace internal
 
+// Kernel kIndex of a policy; NoKernel if it has none.
+template <class PolicyT, int kIndex>
+using KernelOf = typename decltype(internal::ChooseKernel<PolicyT, kIndex>())::type;
+
 // The record, and the parameters that it refers to.
 template <class PolicyT>
 struct PolicyData {
   PolicyRecord record;
-  internal::ParamsOfKernel<PolicyT, 0> params_0 = {};
-  internal::ParamsOfKernel<PolicyT, 1> params_1 = {};
-  internal::ParamsOfKernel<PolicyT, 2> params_2 = {};
+  typename KernelOf<PolicyT, 0>::Params params_0 = {};
+  typename KernelOf<PolicyT, 1>::Params params_1 = {};
+  typename KernelOf<PolicyT, 2>::Params params_2 = {};
 };
 
 template <class PolicyT>

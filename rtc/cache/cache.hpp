@@ -11,9 +11,6 @@
 
 namespace weft::rtc {
 
-// A name for what is made of these parts, and of nothing else: 64 characters, the SHA-256 of them all.
-std::string Digest(absl::Span<const std::string_view> parts);
-
 class Cache {
  public:
   struct Options {
@@ -22,15 +19,16 @@ class Cache {
   };
   explicit Cache(const Options& options);
 
+  // Empty where there is neither folder, $XDG_CACHE_HOME nor $HOME.
   const std::string& folder() const { return folder_; }
 
-  // What was kept under `key`, a Digest. Nothing if there is no such entry, or it is damaged: it is then
-  // removed, so that who makes it anew can keep that.
-  std::optional<std::string> Read(std::string_view key) const;
+  // What was kept under `key`, a Digest (rtc/cache/digest.hpp). Nothing if there is no such entry, or it
+  // is damaged: it is then removed, so that who makes it anew can keep that.
+  std::optional<std::string> Read(const std::string& key) const;
 
   // Keeps `value`. An entry appears whole or not at all. FailedPrecondition, with the folder and the
   // system's reason, if the folder cannot be written.
-  absl::Status Write(std::string_view key, std::string_view value) const;
+  absl::Status Write(const std::string& key, std::string_view value) const;
 
  private:
   void RemoveOldest() const;
