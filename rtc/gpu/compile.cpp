@@ -71,6 +71,7 @@ std::string FirstErrors(const std::string& log) {
   std::vector<absl::string_view> ours, first;
   bool follows = false;  // the line belongs to the message before it
   for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipEmpty())) {
+    if (absl::StartsWith(line, "Info: ")) continue;
     if (first.size() < kMostLines) first.push_back(line);
     const bool shows = absl::StartsWith(line, " ");
     if (!shows) {

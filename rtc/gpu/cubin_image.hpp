@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "weft/layouts/base/abseil.hpp"
@@ -15,7 +16,9 @@ class OwnedImage {
   // data: the bytes of a PolicyData. Internal if they are those of another version of Weft.
   static absl::StatusOr<OwnedImage> FromBytes(std::string_view data);
 
-  const conv::PolicyImage& image() const;
+  const conv::PolicyImage& image() const { return record().image; }
+  // Everything that the compiled code says.
+  const PolicyRecord& record() const;
   // What starts kernel `index` of the policy; threads is 0 if there is none.
   KernelRecord kernel(int index) const;
 
