@@ -19,9 +19,7 @@ struct OwnedImage::Data {
 
 OwnedImage::OwnedImage(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 
-const conv::PolicyImage& OwnedImage::image() const {
-  return data_->record.image;
-}
+const PolicyRecord& OwnedImage::record() const { return data_->record; }
 
 KernelRecord OwnedImage::kernel(int index) const {
   if (index < 0 || index >= kMostKernels) return {};
