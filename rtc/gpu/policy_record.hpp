@@ -96,6 +96,9 @@ struct PolicyData {
   typename KernelOf<PolicyT, 2>::Params params_2 = {};
 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
 template <class PolicyT>
 constexpr PolicyRecord RecordOf() {
   using Data = PolicyData<PolicyT>;
@@ -126,5 +129,7 @@ constexpr PolicyRecord RecordOf() {
   }
   return r;
 }
+
+#pragma GCC diagnostic pop
 
 }  // namespace weft::rtc
