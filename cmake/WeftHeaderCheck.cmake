@@ -5,7 +5,7 @@
 # nobody else's, and left out.
 #
 # .hpp is for both compilers, .cuh for nvcc. Headers of one back end are named for it: cuda_*.hpp is
-# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil, a plan or what Dispatch is
+# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil, a plan, the image of an operator or what Dispatch is
 # made of.
 
 # What includes `header` twice. A kernel's headers must not bring in Abseil.
@@ -68,7 +68,7 @@ if(WEFT_HAVE_CUDA)
       if(NOT header MATCHES "^${PROJECT_SOURCE_DIR}/${folder}/" OR header MATCHES "/cpu_[^/]*$|/cpu/")
         continue()
       endif()
-      file(STRINGS ${header} host REGEX "^#include [\"<](absl/|weft/(layouts/([a-z_]+/)?(abseil|packed_filter)|gemm/([a-z_]+/)?(choice|dispatch|tile_model)|conv/plan/[a-z_]+)\\.hpp)" LIMIT_COUNT 1)
+      file(STRINGS ${header} host REGEX "^#include [\"<](absl/|weft/(layouts/([a-z_]+/)?(abseil|packed_filter)|gemm/([a-z_]+/)?(choice|dispatch|tile_model)|conv/(plan/[a-z_]+|planner/plan|launch/image))\\.hpp)" LIMIT_COUNT 1)
       if(header MATCHES "/cuda_[^/]*$|/cuda/")
         list(APPEND cuda_headers ${header})
       elseif(NOT host)
