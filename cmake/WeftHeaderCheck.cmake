@@ -5,8 +5,8 @@
 # nobody else's, and left out.
 #
 # .hpp is for both compilers, .cuh for nvcc. Headers of one back end are named for it: cuda_*.hpp is
-# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil, a plan, the image of an operator or what Dispatch is
-# made of.
+# left to nvcc, cpu_*.hpp to g++; so are headers of the host's interface, those that include Abseil, a plan, the image of
+# an operator or what Dispatch is made of.
 
 # What includes `header` twice. A kernel's headers must not bring in Abseil.
 function(weft_header_includes out header extension)
