@@ -113,6 +113,7 @@ class Gemm<Listed<PolicyT>> {
 
   static std::vector<GemmRun> RunsOf(absl::Span<const Arguments> args) {
     std::vector<GemmRun> runs;
+    runs.reserve(args.size());
     for (const Arguments& a : args) {
       runs.push_back(GemmRunOf<typename PolicyT::Epilogue>(a));
     }

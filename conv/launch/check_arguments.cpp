@@ -17,6 +17,8 @@ absl::Status CheckPhase(const ConvRun& run) {
       "conv: args.prologue of PerPhase has no destination; conv::Deconvolution gives it one");
 }
 
+}  // namespace
+
 gemm::TensorArgument SourceArgument(const ConvFacts& facts, const Problem& problem,
                                     const gemm::GivenTensor& src) {
   const bool wgmma = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
@@ -32,8 +34,6 @@ gemm::TensorArgument SourceArgument(const ConvFacts& facts, const Problem& probl
           .least_alignment = wgmma ? 8 : 4,
           .given = src.given};
 }
-
-}  // namespace
 
 gemm::EpilogueArguments ConvEpilogueArguments(const PolicyImage& image, const Problem& problem,
                                               const TensorExtents& dst,

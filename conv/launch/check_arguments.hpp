@@ -13,6 +13,10 @@ namespace weft::conv {
 gemm::EpilogueArguments ConvEpilogueArguments(const PolicyImage& image, const Problem& problem,
                                               const TensorExtents& dst, const gemm::OutputRun& run);
 
+// The source of a run that reads problem.src().
+gemm::TensorArgument SourceArgument(const ConvFacts& facts, const Problem& problem,
+                                    const gemm::GivenTensor& src);
+
 // The destination itself.
 gemm::TensorArgument DstArgument(const PolicyImage& image, const TensorExtents& dst,
                                  const gemm::GivenTensor& given);

@@ -45,13 +45,8 @@ absl::Status CheckArguments(const FusedImage& image, const DepthwisePointwisePla
   const Problem &depthwise = plan.problem.depthwise, &pointwise = plan.pointwise;
   const ConvFacts& facts = image.first.facts;
   const FilterExtents first = plan.problem.depthwise_filter(), second = pointwise.filter();
-  const FormatFacts source = {facts.source.interleave, facts.source.bits};
   gemm::TensorArgument before[4] = {
-      {.field = "src",
-       .address = run.first.src.address,
-       .alignment = facts.config.alignment.src,
-       .line_bytes = source.Bytes(depthwise.src()),
-       .given = run.first.src.given},
+      SourceArgument(facts, depthwise, run.first.src),
       PackedArgument("depthwise.filter", run.first.filter, KRSx4x4::Size(first))};
   constexpr const char* kFirst = "conv: depthwise";
   const ZeroPoints zero_points{.who = kFirst,

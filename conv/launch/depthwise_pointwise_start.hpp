@@ -35,12 +35,7 @@ struct FusedRun {
 
 namespace internal {
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1427  // the same warning
-#endif
+WEFT_OFFSETS_BEGIN
 
 template <class Params>
 constexpr FusedLayout FusedLayoutOf() {
@@ -57,10 +52,7 @@ constexpr FusedLayout FusedLayoutOf() {
   return at;
 }
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-#pragma GCC diagnostic pop
+WEFT_OFFSETS_END
 
 }  // namespace internal
 

@@ -50,12 +50,7 @@ struct ParamsImage {
 
 namespace internal {
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1427  // the same warning
-#endif
+WEFT_OFFSETS_BEGIN
 
 template <class Params, class Prologue>
 constexpr void AddOutput(ParamsLayout& at) {
@@ -146,10 +141,7 @@ constexpr ParamsLayout ParamsLayoutOf(const DepthwiseParams<Epilogue>*) {
   return at;
 }
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-#pragma GCC diagnostic pop
+WEFT_OFFSETS_END
 
 }  // namespace internal
 

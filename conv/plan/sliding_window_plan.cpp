@@ -141,8 +141,10 @@ absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const 
     absl::Status refused =
         Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
     if (p.c > 4 || !PatchColumns(p)) return refused;
-    return absl::InvalidArgumentError(absl::StrCat(
-        refused.message(), "; one block of NCxHWx<4> is also NHWC of c=4, which reads patches"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(refused.message(),
+                     "; a policy over NHWC takes this problem with c=4, as patches: the same bytes "
+                     "as one block of NCxHWx<4>"));
   }
   if (p.s > 1 && p.dilation_w != 1) {
     return Refuse("dilation_w", p.dilation_w, "1, the step from tap to tap");

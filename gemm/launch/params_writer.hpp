@@ -50,7 +50,8 @@ template <class Params>
 [[gnu::visibility("hidden")]] inline constexpr const void* kDefaultsOf =
     &internal::kDefaultParams<Params>;
 
-// The parameters of one launch, beginning with their defaults.
+// The parameters of one launch, beginning with their defaults. No kernel has more than kMaxParamsBytes of
+// them (gemm/arch/isa/kernel.hpp refuses it).
 class ParamsBuffer {
  public:
   ParamsBuffer(const void* defaults, std::int32_t bytes) {

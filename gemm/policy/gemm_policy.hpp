@@ -233,10 +233,18 @@ struct CheckedGemmPolicy<PolicyT> {
       std::is_same_v<Element, double> || std::is_same_v<Element, Complex<double>>;
   static constexpr bool kWgmma = kMainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kMmaSm75 = kMainloop == Mainloop::kMmaSm75;
-  static_assert(!kMmaSm75 || kByte<Element> || std::is_same_v<Element, Half>,
+  // Whether the mainloop multiplies such elements, one condition for each sentence below.
+  static constexpr bool kMmaSm75Element =
+      !kMmaSm75 || kByte<Element> || std::is_same_v<Element, Half>;
+  static constexpr bool kTensorFloatElement =
+      !kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80;
+  static constexpr bool kSimtElement = !kSimt || !kFloat16<Element>;  // these have no simt tile
+  static constexpr bool kSimtAsyncElement = kMainloop != Mainloop::kSimtAsync || kFma;
+  static constexpr bool kTensorCoreElement = kSimt || !kFma || (kMmaDouble && !kWgmma);
+  static_assert(kMmaSm75Element,
                 "weft: the mma_sm75 GEMM multiplies Element = std::int8_t, std::uint8_t or "
                 "weft::Half, which tensor cores of sm_75 have");
-  static_assert(!kTensorFloat<Element> || kWgmma || kMainloop == Mainloop::kMmaSm80,
+  static_assert(kTensorFloatElement,
                 "weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an "
                 "MmaSm80Config or a WgmmaSm90Config");
   static_assert(CheckedLoad<LoadOf<PolicyT, true>, Element>::kValid &&
@@ -265,12 +273,12 @@ struct CheckedGemmPolicy<PolicyT> {
   static_assert(!kWgmma || PolicyT::config.alignment.src == 16,
                 "weft: config.alignment.src of wgmma_sm90 is 16");
   static_assert(
-      !kSimt || !kFloat16<Element>,
+      kSimtElement,
       "weft: the simt GEMM multiplies Element = std::int8_t, std::uint8_t, float, double or "
       "weft::Complex; 16-bit floats take the mma_sm80 mainloop");
-  static_assert(kMainloop != Mainloop::kSimtAsync || kFma,
+  static_assert(kSimtAsyncElement,
                 "weft: the simt_async GEMM multiplies Element = float, double or weft::Complex");
-  static_assert(kSimt || !kFma || (kMmaDouble && !kWgmma),
+  static_assert(kTensorCoreElement,
                 "weft: tensor-core GEMMs multiply Element = std::int8_t, std::uint8_t, weft::Half, "
                 "weft::Bfloat16 or, by mma_sm80, double or weft::Complex<double>; float and "
                 "weft::Complex<float> take the simt mainloop, floats that may be read in part are "
@@ -307,8 +315,8 @@ struct CheckedGemmPolicy<PolicyT> {
                      PolicyT::config.alignment.dst == sizeof(typename Epilogue::Output)),
                 "weft: config.alignment.dst must be whole elements, and one element for a "
                 "column-major C");
-  // 16-bit floats have no simt tile.
-  static constexpr bool kValid = !kSimt || !kFloat16<Element>;
+  static constexpr bool kValid = kMmaSm75Element && kTensorFloatElement && kSimtElement &&
+                                 kSimtAsyncElement && kTensorCoreElement;
 };
 
 }  // namespace weft::gemm

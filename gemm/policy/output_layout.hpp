@@ -13,8 +13,19 @@ namespace weft::gemm {
 inline constexpr std::int32_t kNoPart = -1;
 
 // Parameters inherit parts of theirs, so that the language does not promise their offsets. Every
-// compiler that builds Weft has them.
+// compiler that builds Weft has them. g++ and nvcc (1427) would warn of it between WEFT_OFFSETS_BEGIN and
+// WEFT_OFFSETS_END, where functions ask for offsets.
 #define WEFT_OFFSET(type, member) static_cast<std::int32_t>(__builtin_offsetof(type, member))
+#if defined(__CUDACC__)
+#define WEFT_OFFSETS_BEGIN                                                                \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"") \
+      _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1427")
+#define WEFT_OFFSETS_END _Pragma("nv_diagnostic pop") _Pragma("GCC diagnostic pop")
+#else
+#define WEFT_OFFSETS_BEGIN \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"")
+#define WEFT_OFFSETS_END _Pragma("GCC diagnostic pop")
+#endif
 
 // Offsets in bytes from the beginning of an OutputParams, and sizes in bytes.
 struct OutputLayout {
@@ -31,12 +42,7 @@ struct OutputLayout {
   std::int32_t epilogue_bytes = 0;  // of the epilogue's run-time values
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1427  // the same warning
-#endif
+WEFT_OFFSETS_BEGIN
 
 // The layout of an OutputParams.
 template <class OutputT>
@@ -76,9 +82,6 @@ constexpr OutputLayout OutputLayoutOf() {
   return at;
 }
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-#pragma GCC diagnostic pop
+WEFT_OFFSETS_END
 
 }  // namespace weft::gemm

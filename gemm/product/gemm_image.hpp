@@ -45,12 +45,7 @@ struct GemmImage {
 
 namespace internal {
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1427  // the same warning
-#endif
+WEFT_OFFSETS_BEGIN
 
 constexpr OperandPlace OperandPlaceOf(const MatrixParams*, std::int32_t at) {
   return {.at = at};
@@ -92,7 +87,7 @@ constexpr void AddRing(GemmLayout& at) {
   at.plan = WEFT_OFFSET(Params, plan);
 }
 
-// LayoutOf of a pointer to parameters: one function for each kind of them.
+// GemmLayoutOf of a pointer to parameters: one function for each kind of them.
 template <class PolicyT>
 constexpr GemmLayout GemmLayoutOf(const GemmParams<PolicyT>*) {
   GemmLayout at = ProductLayoutOf<GemmParams<PolicyT>>();
@@ -127,10 +122,7 @@ constexpr GemmLayout GemmLayoutOf(const ListedProduct<PolicyT>*) {
   return at;
 }
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-#pragma GCC diagnostic pop
+WEFT_OFFSETS_END
 
 // The type that has what a kernel reads of a product.
 template <class PolicyT, class Params>

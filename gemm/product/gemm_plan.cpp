@@ -196,6 +196,7 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
   }
   plan.tile_rows = Int32(rows);
   plan.tiles = Int32(products * rows * plan.counts.tiles_n);
+  plan.ragged_k = checked->k * f.element_bytes % f.config.alignment.src != 0;
   if (f.wgmma.stage_bytes == 0) return plan;
   const WgmmaGemmPlan& e = plan.tma = MakeWgmmaGemmPlan(*checked, f);
   const TileShape& t = f.config.threadblock;
@@ -279,6 +280,7 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
       if (list.tiles() == 0) list.some = i;
       counts.push_back(plan->counts);
     }
+    list.ragged_k = list.ragged_k || plan->ragged_k;
     list.first.push_back(Int32(end));
     list.products.push_back(*std::move(plan));
   }

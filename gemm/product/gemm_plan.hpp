@@ -38,7 +38,8 @@ struct GemmPlan {
   // What the scheduler needs. tile_rows: the rows of tiles of a product, for Grouped of all groups
   // together. tiles: all tiles, for each of which at most one block or cluster starts.
   std::int32_t tile_rows = 0, tiles = 0;
-  WgmmaGemmPlan tma;  // wgmma_sm90
+  bool ragged_k = false;  // the last access to a line of an operand is not all k
+  WgmmaGemmPlan tma;      // wgmma_sm90
 };
 
 // The plan of a problem. Its errors are those of CheckGemmProblem; OutOfRange for more than 2^31 -
@@ -78,8 +79,9 @@ struct GemmPlanner {
 struct GemmListPlan {
   std::vector<GemmPlan> products;
   std::vector<std::int32_t> first = {0};  // tiles before each product, then their total
-  std::size_t some = 0;  // the first product that has tiles; products.size() if none has
-  PlanCounts counts;     // those of CountsOfList
+  std::size_t some = 0;   // the first product that has tiles; products.size() if none has
+  PlanCounts counts;      // those of CountsOfList
+  bool ragged_k = false;  // of a product of it
 
   std::int32_t tiles() const { return first.back(); }
 };

@@ -87,11 +87,9 @@ Tensors TensorsOf(const GemmImage& image, const GemmProblem& p, const GemmRun& r
   return all;
 }
 
-// Whether the kernel that masks the last access of each line must run: if k is ragged.
-bool HasRaggedK(const GemmImage& image, const GemmProblem& p) {
-  const GemmFacts& f = image.facts;
-  return image.ragged_kernel &&
-         (image.one_kernel || p.k * f.element_bytes % f.config.alignment.src != 0);
+// The number of the kernel that runs: 1 masks the last access to each line, for a ragged k.
+int KernelNumber(const GemmImage& image, bool ragged_k) {
+  return image.ragged_kernel && (image.one_kernel || ragged_k) ? 1 : 0;
 }
 
 void PutOperand(const OperandPlace& at, const MatrixParams& matrix, const void* load,
@@ -187,18 +185,23 @@ absl::Status Put(const GemmImage& image, const GemmPlan& plan, const GemmRun& ru
   return PutProduct(image, plan, run, make, params);
 }
 
+absl::Status CheckGroupOffsets(const GemmFacts& f, const GemmRun& run) {
+  if (f.grouped || run.group_offsets.address == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "gemm: args.group_offsets is set but the policy is no weft::gemm::Grouped<P>; leave it null");
+}
+
+absl::Status CheckTensors(const GemmFacts& f, const Tensors& t) {
+  return CheckArguments("gemm", absl::MakeSpan(t.operands).first(f.grouped ? 3 : 2), t.c,
+                        t.epilogue);
+}
+
 }  // namespace
 
 absl::Status CheckArguments(const GemmImage& image, const GemmPlan& plan, const GemmRun& run) {
-  const bool grouped = image.facts.grouped;
-  if (!grouped && run.group_offsets.address != nullptr) {
-    return absl::InvalidArgumentError(
-        "gemm: args.group_offsets is set but the policy is no weft::gemm::Grouped<P>; leave it "
-        "null");
-  }
+  if (absl::Status s = CheckGroupOffsets(image.facts, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
-  const Tensors t = TensorsOf(image, plan.problem, run);
-  return CheckArguments("gemm", absl::MakeSpan(t.operands).first(grouped ? 3 : 2), t.c, t.epilogue);
+  return CheckTensors(image.facts, TensorsOf(image, plan.problem, run));
 }
 
 absl::Status CheckArguments(const GemmImage& image, const GemmListPlan& plan,
@@ -207,9 +210,10 @@ absl::Status CheckArguments(const GemmImage& image, const GemmListPlan& plan,
   std::vector<ListedTensor> tensors;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const GemmPlan& product = plan.products[i];
+    if (absl::Status s = CheckGroupOffsets(image.facts, runs[i]); !s.ok()) return OfProduct(i, s);
     if (product.problem.IsEmpty()) continue;
-    if (absl::Status s = CheckArguments(image, product, runs[i]); !s.ok()) return OfProduct(i, s);
     const Tensors all = TensorsOf(image, product.problem, runs[i]);
+    if (absl::Status s = CheckTensors(image.facts, all); !s.ok()) return OfProduct(i, s);
     const EpilogueArguments& e = all.epilogue;
     for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
                                     &e.channel_alpha, &e.channel_values}) {
@@ -232,7 +236,7 @@ absl::Status Start(const GemmImage& image, const GemmPlan& plan, const GemmRun& 
   writer.Put(image.launch.plan, plan.tma.plan);
   writer.Put(image.launch.tiles, plan.tiles);
   Launch launch;
-  launch.kernel = HasRaggedK(image, plan.problem) ? 1 : 0;
+  launch.kernel = KernelNumber(image, plan.ragged_k);
   launch.params = params.data();
   launch.grid = {plan.tiles, 1, 1};
   return (on.*start)("gemm", image.facts, launch);
@@ -271,8 +275,7 @@ absl::Status StartList(const GemmImage& image, const GemmListPlan& plan, const v
   writer.Put(image.launch.plan, tma.plan);
   writer.Put(image.launch.tiles, plan.tiles());
   Launch launch;
-  launch.kernel = std::any_of(plan.products.begin(), plan.products.end(),
-                              [&](const GemmPlan& p) { return HasRaggedK(image, p.problem); });
+  launch.kernel = KernelNumber(image, plan.ragged_k);
   launch.params = params.data();
   launch.grid = {plan.tiles(), 1, 1};
   return (on.*start)("gemm", image.facts, launch);

@@ -1,6 +1,5 @@
 // Nor the tensor cores' mainloop for float.
 // EXPECT: static assertion failed: weft: tensor-core GEMMs multiply Element = std::int8_t, std::uint8_t, weft::Half,
-// MAX_ERRORS: 3
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {
