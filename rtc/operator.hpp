@@ -32,13 +32,13 @@
 namespace weft::rtc {
 
 struct Options {
-  std::string
-      policy;  // the name of the policy struct; empty: the last type that the source defines
+  // The name of the policy struct; empty: the last type that the source defines.
+  std::string policy{};
   // Members of functors that runs may set, beside those that the source itself declares: those of
   // Weft's functors, such as "high" of a ClampRange. "SquaredRelu.scale" is that of one functor.
-  std::vector<std::string> values;
-  std::string include;   // the folder of Weft's headers; empty: TwinOptions::include says which
-  std::string compiler;  // the C++ compiler; empty: $CXX, or else g++ or c++ on the PATH
+  std::vector<std::string> values{};
+  std::string include{};   // the folder of Weft's headers; empty: TwinOptions::include says which
+  std::string compiler{};  // the C++ compiler; empty: $CXX, or else g++ or c++ on the PATH
 };
 
 class Operator;

@@ -1,5 +1,8 @@
 // Operators made of strings, on the CPU: exact against the plain reference and against the operators
 // that a compiler makes of the same text; and what is said of bad strings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string>
