@@ -38,6 +38,8 @@ endforeach()
 file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS ${globs})
 file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS layouts/*.cuh gemm/*.cuh conv/*.cuh prologues/*.cuh
                                                  epilogues/*.cuh)
+# NVRTC alone reads rtc/standard.
+list(FILTER library_headers EXCLUDE REGEX "/rtc/standard/")
 set(cxx_headers ${library_headers})
 list(FILTER cxx_headers EXCLUDE REGEX "/cuda_[^/]*$|/cuda/")
 foreach(header IN LISTS cxx_headers)

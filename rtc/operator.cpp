@@ -1,104 +1,20 @@
 #include "weft/rtc/operator.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "weft/conv/launch/start.hpp"
-#include "weft/rtc/source_text.hpp"
+#include "weft/rtc/cpu/twin.hpp"
+#include "weft/rtc/gpu/driver.hpp"
+#include "weft/rtc/gpu/module.hpp"
+#include "weft/rtc/gpu/nvrtc.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 namespace weft::rtc {
 namespace {
-
-// The value as the type of a member, if that can hold it.
-template <class Type>
-bool Put(double value, unsigned char* to) {
-  if constexpr (std::is_integral_v<Type>) {
-    const bool whole = value == std::floor(value);
-    if (!whole || value < static_cast<double>((std::numeric_limits<Type>::min)()) ||
-        value > static_cast<double>((std::numeric_limits<Type>::max)())) {
-      return false;
-    }
-    // Of int64 the greatest double is one too many.
-    if (sizeof(Type) == 8 && value >= 9223372036854775808.0) return false;
-  }
-  const Type number = static_cast<Type>(value);
-  std::memcpy(to, &number, sizeof number);
-  return true;
-}
-template <class Type>
-bool PutShort(double value, unsigned char* to) {
-  const Type number = Type::FromFloat(static_cast<float>(value));
-  std::memcpy(to, &number, sizeof number);
-  return true;
-}
-bool PutNumber(char letter, double value, unsigned char* to) {
-  switch (letter) {
-    case 'b':
-      return Put<std::int8_t>(value, to);
-    case 'B':
-      return Put<std::uint8_t>(value, to);
-    case 'i':
-      return Put<std::int32_t>(value, to);
-    case 'q':
-      return Put<std::int64_t>(value, to);
-    case 'f':
-      return Put<float>(value, to);
-    case 'd':
-      return Put<double>(value, to);
-    case 'o':
-      return Put<bool>(value, to);
-    case 'e':
-      return PutShort<Half>(value, to);
-    default:
-      return PutShort<Bfloat16>(value, to);
-  }
-}
-
-template <class Type>
-double Take(const unsigned char* from) {
-  Type number;
-  std::memcpy(&number, from, sizeof number);
-  if constexpr (std::is_arithmetic_v<Type>) {
-    return static_cast<double>(number);
-  } else {
-    return static_cast<double>(number.ToFloat());
-  }
-}
-double TakeNumber(char letter, const unsigned char* from) {
-  switch (letter) {
-    case 'b':
-      return Take<std::int8_t>(from);
-    case 'B':
-      return Take<std::uint8_t>(from);
-    case 'i':
-      return Take<std::int32_t>(from);
-    case 'q':
-      return Take<std::int64_t>(from);
-    case 'f':
-      return Take<float>(from);
-    case 'd':
-      return Take<double>(from);
-    case 'o':
-      return Take<bool>(from);
-    case 'e':
-      return Take<Half>(from);
-    default:
-      return Take<Bfloat16>(from);
-  }
-}
-
-absl::Status NotA(const std::string& name, const Value& value, const char* wanted) {
-  const char* const kind = value.letter == 'p'   ? "an address; give it by SetAddress"
-                           : value.letter == '?' ? "of a type that cannot be set by name"
-                           : value.count != 1    ? "an array, which cannot be set by name"
-                                                 : "a number; give it by Set";
-  return absl::InvalidArgumentError(absl::StrCat("rtc: ", name, " is not ", wanted, " but ", kind));
-}
 
 const char* NameOf(char letter) {
   switch (letter) {
@@ -121,105 +37,150 @@ const char* NameOf(char letter) {
   }
 }
 
-std::string_view View(const Value& value) {
-  return value.name;
-}
-
 }  // namespace
 
-Values::Values(Twin twin) : twin_(std::move(twin)) {
-  for (int i = 0; i < 3; ++i) {
-    const PartBytes& part = twin_.table().part[i];
-    const auto size = static_cast<std::size_t>(part.size);
-    parts_[i].resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-    std::memcpy(parts_[i].data(), part.bytes, size);
-  }
-}
+// The source, and what was made of it.
+struct Operator::State {
+  std::string source, policy;
+  std::vector<std::string> values;
+  Options options;
+  std::optional<Cache> cache;
+  std::optional<Policy> facts;
 
-std::vector<std::string> Values::names() const {
-  std::vector<std::string> names;
-  for (int i = 0; i < twin_.table().value_count; ++i) {
-    const Value& value = twin_.table().values[i];
-    if (value.owners > 0) names.emplace_back(value.name);
-  }
-  return names;
-}
+  std::mutex mutex;  // of what follows
+  absl::Status cache_status;
+  std::optional<Twin> twin;
+  std::optional<Program> program;  // that the facts are of
+  std::optional<Module> module;    // set by Compile
 
-absl::StatusOr<const Value*> Values::Find(std::string_view name) const {
-  for (int i = 0; i < twin_.table().value_count; ++i) {
-    const Value& value = twin_.table().values[i];
-    if (View(value) != name || value.owners == 0) continue;
-    if (value.owners == 1) return &value;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rtc: ", value.owners, " functors of the policy have a member ", std::string(name),
-        "; name one with its functor, as Functor.", std::string(name), ", in options.values"));
-  }
-  const std::vector<std::string> known = names();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "rtc: no functor of the policy has a member ", std::string(name), " that can be set; ",
-      known.empty() ? "there is none, unless options.values names it"
-                    : absl::StrCat("there are ", absl::StrJoin(known, ", "))));
-}
+  const Cache* kept() const { return cache.has_value() ? &*cache : nullptr; }
 
-unsigned char* Values::At(const Value& value) {
-  return reinterpret_cast<unsigned char*>(parts_[static_cast<int>(value.part)].data()) +
-         value.offset;
-}
-
-absl::Status Values::Set(std::string_view name, double number) {
-  const absl::StatusOr<const Value*> value = Find(name);
-  if (!value.ok()) return value.status();
-  const Value& v = **value;
-  if (v.letter == 'p' || v.letter == '?' || v.count != 1) return NotA(v.name, v, "a number");
-  if (!PutNumber(v.letter, number, At(v))) {
-    return absl::OutOfRangeError(
-        absl::StrCat("rtc: ", v.name, "=", number, " is no value of its type, an integer"));
+  void Note(const absl::Status& status) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (cache_status.ok()) cache_status = status;
   }
+
+  // Compiles for a GPU.
+  absl::StatusOr<Program> CompileFor(int compute_capability) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (program.has_value() && program->compute_capability() == compute_capability) {
+        return *program;
+      }
+    }
+    absl::StatusOr<Program> made = Program::Compile(source,
+                                                    {.policy = policy,
+                                                     .values = values,
+                                                     .include = options.include,
+                                                     .compute_capability = compute_capability},
+                                                    kept());
+    if (made.ok()) Note(made->cache_status());
+    return made;
+  }
+
+  // Compiles for the CPU, once. The twin stays as long as the operator does.
+  absl::StatusOr<const Twin*> GetTwin() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!twin.has_value()) {
+      absl::StatusOr<Twin> made = Twin::Compile(source,
+                                                {.policy = policy,
+                                                 .values = values,
+                                                 .include = options.include,
+                                                 .compiler = options.compiler},
+                                                kept());
+      if (!made.ok()) return made.status();
+      if (facts.has_value() && !made->policy().IsSame(*facts)) {
+        return absl::InternalError(
+            "rtc: g++ and NVRTC lay the policy out differently; please report it, with the source");
+      }
+      if (cache_status.ok()) cache_status = made->cache_status();
+      twin = *std::move(made);
+    }
+    return &*twin;
+  }
+
+  // Finds out what the policy is, from the compiler that the options say.
+  absl::Status FindFacts();
+};
+
+absl::Status Operator::State::FindFacts() {
+  const absl::StatusOr<int> here = ComputeCapability();
+  const bool has_nvrtc = options.back_end != BackEnd::kCpu && Nvrtc::Get().ok();
+  bool for_gpu = options.back_end == BackEnd::kGpu || (has_nvrtc && here.ok());
+  if (options.back_end != BackEnd::kGpu && !for_gpu) {
+    const absl::StatusOr<const Twin*> made = GetTwin();
+    if (made.ok()) {
+      facts = (*made)->policy();
+      return absl::OkStatus();
+    }
+    // Without a C++ compiler NVRTC tells the facts, too.
+    if (!absl::IsNotFound(made.status()) || !has_nvrtc) return made.status();
+  }
+  const int capability = options.compute_capability != 0 ? options.compute_capability
+                         : here.ok()                     ? *here
+                                                         : 90;
+  absl::StatusOr<Program> made = CompileFor(capability);
+  if (!made.ok()) return made.status();
+  facts = made->policy();
+  program = *std::move(made);
   return absl::OkStatus();
-}
-
-absl::Status Values::SetAddress(std::string_view name, const void* address) {
-  const absl::StatusOr<const Value*> value = Find(name);
-  if (!value.ok()) return value.status();
-  const Value& v = **value;
-  if (v.letter != 'p' || v.count != 1) return NotA(v.name, v, "an address");
-  std::memcpy(At(v), &address, sizeof address);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<double> Values::Get(std::string_view name) const {
-  const absl::StatusOr<const Value*> value = Find(name);
-  if (!value.ok()) return value.status();
-  const Value& v = **value;
-  if (v.letter == 'p' || v.letter == '?' || v.count != 1) return NotA(v.name, v, "a number");
-  return TakeNumber(v.letter, static_cast<const unsigned char*>(bytes(v.part)) + v.offset);
 }
 
 absl::StatusOr<Operator> Compile(std::string_view source, const Options& options) {
-  const std::string policy = options.policy.empty() ? LastTypeOf(source) : options.policy;
-  if (policy.empty()) {
+  auto state = std::make_shared<Operator::State>();
+  state->source = std::string(source);
+  state->options = options;
+  state->policy = options.policy.empty() ? LastTypeOf(source) : options.policy;
+  if (state->policy.empty()) {
     return absl::InvalidArgumentError(
         "rtc: the source defines no type; define a policy, such as `struct MyConv : "
         "weft::conv::S8Conv4<> {};`, or name one in options.policy");
   }
-  std::vector<std::string> values = options.values;
-  for (std::string& name : PossibleMembersOf(source)) {
-    if (std::find(values.begin(), values.end(), name) == values.end()) {
-      values.push_back(std::move(name));
+  if (source.find('\0') != source.npos) {
+    return absl::InvalidArgumentError("rtc: the source has a zero byte; give C++ text");
+  }
+  for (const std::string& name : options.values) {
+    if (!internal::IsNameOfMember(name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("rtc: options.values has \"", name,
+                       "\"; give the name of a functor's member, such as scale or Mine.scale"));
     }
   }
-  absl::StatusOr<Twin> twin = Twin::Compile(source, {.policy = policy,
-                                                     .values = std::move(values),
-                                                     .include = options.include,
-                                                     .compiler = options.compiler});
-  if (!twin.ok()) return twin.status();
-  for (const conv::ParamsImage& params : twin->table().image->params) {
+  state->values = options.values;
+  for (std::string& name : PossibleMembersOf(source)) {
+    if (std::find(state->values.begin(), state->values.end(), name) == state->values.end()) {
+      state->values.push_back(std::move(name));
+    }
+  }
+  if (options.cache_bytes > 0) {
+    state->cache = Cache({.folder = options.cache_folder, .most_bytes = options.cache_bytes});
+  }
+  if (absl::Status s = state->FindFacts(); !s.ok()) return s;
+  for (const conv::ParamsImage& params : state->facts->image().params) {
     if (params.at.phase != conv::kNoPart) {
       return absl::UnimplementedError(
           "rtc: the prologue PerPhase is a deconvolution's own; use conv::Deconvolution");
     }
   }
-  return Operator(policy, *std::move(twin));
+  // The module is a part of the state, and must not keep it alive.
+  Operator::State* const of = state.get();
+  state->module.emplace(
+      *state->facts, [of](int compute_capability) { return of->CompileFor(compute_capability); },
+      state->cache);
+  return Operator(std::move(state));
+}
+
+const std::string& Operator::policy() const {
+  return state_->policy;
+}
+
+const Policy& Operator::facts() const {
+  return *state_->facts;
+}
+
+absl::Status Operator::cache_status() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->cache_status;
 }
 
 absl::StatusOr<conv::ConvPlan> Operator::Plan(const conv::Problem& problem) const {
@@ -232,23 +193,30 @@ std::string Operator::Describe(const conv::ConvPlan& plan) const {
 
 absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
                                               const Arguments& args) const {
-  const bool right = args.filter.layout == std::string_view(table().filter_layout) &&
-                     args.filter.letter == table().letters.filter;
+  const bool right = args.filter.layout == std::string_view(facts().record().filter_layout) &&
+                     args.filter.letter == facts().record().filter;
   if (!right && args.filter.run.data != nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rtc: filter is packed as ", args.filter.layout, " of ", NameOf(args.filter.letter),
-        ", and the policy takes ", table().filter_layout, " of ", NameOf(table().letters.filter),
-        "; pack it with weft::PackFilter<FilterLayout>, of a depthwise policy with "
-        "weft::PackDepthwiseFilter"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("rtc: filter is packed as ", args.filter.layout, " of ",
+                     NameOf(args.filter.letter), ", and the policy takes ",
+                     facts().record().filter_layout, " of ", NameOf(facts().record().filter),
+                     "; pack it with weft::PackFilter<FilterLayout>, of a depthwise policy with "
+                     "weft::PackDepthwiseFilter"));
   }
-  const auto bytes = [&](Part part) {
-    return args.values != nullptr ? args.values->bytes(part)
-                                  : table().part[static_cast<int>(part)].bytes;
+  const Twin* twin = nullptr;
+  if (facts().record().asks_host) {
+    const absl::StatusOr<const Twin*> made = state_->GetTwin();
+    if (!made.ok()) return made.status();
+    twin = *made;
+  }
+  const auto bytes = [&](Part part) -> const void* {
+    return args.values != nullptr ? args.values->bytes(part) : facts().part(part).data();
   };
   conv::ConvRun run;
   run.src.address = args.src;
   run.filter = args.filter.run;
-  run.filter.needed = table().filters(plan.batch);
+  run.filter.needed =
+      twin != nullptr ? twin->table().filters(plan.batch) : facts().Filters(plan.batch);
   run.output.bias.address = args.bias;
   run.output.channel_alpha.address = args.channel_alpha;
   run.output.residual.address = args.residual;
@@ -260,7 +228,11 @@ absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
   run.output.alpha_is_one = args.alpha == 1.0f, run.output.gamma_is_one = args.gamma == 1.0f;
   run.output.gamma_is_zero = args.gamma == 0.0f;
   run.output.epilogue = bytes(Part::kEpilogue);
-  table().describe_epilogue(run.output.epilogue, &run.output);
+  if (twin != nullptr) {
+    twin->table().describe_epilogue(run.output.epilogue, &run.output);
+  } else {
+    facts().DescribeEpilogue(run.output.epilogue, &run.output);
+  }
   run.source_correction = &args.source_correction;
   run.filter_zero_point = args.filter_zero_point;
   run.window_sums = args.window_sums;
@@ -270,9 +242,26 @@ absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
   return run;
 }
 
+absl::Status Operator::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
+                           const gemm::LaunchOptions& options) const {
+  return state_->module->Run(plan, run, stream, options);
+}
+
+absl::Status Operator::Run(const conv::ConvPlan& plan, const Arguments& args, Stream stream,
+                           const gemm::LaunchOptions& options) const {
+  const absl::StatusOr<conv::ConvRun> run = RunOf(plan, args);
+  return run.ok() ? Run(plan, *run, stream, options) : run.status();
+}
+
+absl::Status Operator::Prepare(const conv::ConvPlan& plan) const {
+  return state_->module->Prepare(plan);
+}
+
 absl::Status Operator::RunOnCpu(const conv::ConvPlan& plan, const conv::ConvRun& run,
                                 const gemm::CpuOptions& options) const {
-  const gemm::CpuBackEnd on{options, nullptr, table().run};
+  const absl::StatusOr<const Twin*> twin = state_->GetTwin();
+  if (!twin.ok()) return twin.status();
+  const gemm::CpuBackEnd on{options, nullptr, (*twin)->table().run};
   return conv::Start(image(), plan, run, on, &gemm::CpuBackEnd::RunStarter);
 }
 
@@ -280,6 +269,10 @@ absl::Status Operator::RunOnCpu(const conv::ConvPlan& plan, const Arguments& arg
                                 const gemm::CpuOptions& options) const {
   const absl::StatusOr<conv::ConvRun> run = RunOf(plan, args);
   return run.ok() ? RunOnCpu(plan, *run, options) : run.status();
+}
+
+absl::Status Operator::PrepareOnCpu() const {
+  return state_->GetTwin().status();
 }
 
 }  // namespace weft::rtc

@@ -12,13 +12,13 @@
 //     auto plan = op->Plan(problem);
 //     auto values = op->values();
 //     values.Set("scale", 0.5);
-//     op->RunOnCpu(*plan, {.src = x, .filter = weft::rtc::FilterOf(f), .bias = b, .dst = y, .values = &values});
+//     op->Run(*plan, {.src = x, .filter = weft::rtc::FilterOf(f), .bias = b, .dst = y, .values = &values}, stream);
 //
 // Its outputs are those of conv::Convolution<MyConv>, to the bit. docs/rtc.md says more.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +27,17 @@
 #include "weft/conv/planner/plan.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/rtc/twin.hpp"
+#include "weft/rtc/policy/policy.hpp"
+#include "weft/rtc/values.hpp"
 
 namespace weft::rtc {
+
+// What Compile compiles at once. The other one follows when it is first needed.
+enum class BackEnd {
+  kAny,  // for the GPU if there is one, and NVRTC; else for the CPU if there is a C++ compiler
+  kGpu,
+  kCpu,
+};
 
 struct Options {
   // The name of the policy struct; empty: the last type that the source defines.
@@ -37,34 +45,16 @@ struct Options {
   // Members of functors that runs may set, beside those that the source itself declares: those of
   // Weft's functors, such as "high" of a ClampRange. "SquaredRelu.scale" is that of one functor.
   std::vector<std::string> values{};
-  std::string include{};   // the folder of Weft's headers; empty: TwinOptions::include says which
+  std::string include{};   // a folder of headers that the source includes, beside Weft's; or empty
   std::string compiler{};  // the C++ compiler; empty: $CXX, or else g++ or c++ on the PATH
-};
-
-class Operator;
-
-// The run-time values of an operator's functors. It is of the operator that made it.
-class Values {
- public:
-  std::vector<std::string> names() const;
-
-  // Sets a number, converted to the member's type. InvalidArgument if no functor, or more than one,
-  // has a member of that name, or if it is no number; OutOfRange if its type cannot hold it.
-  absl::Status Set(std::string_view name, double value);
-  // Sets an address: of GPU memory for Run, of host memory for RunOnCpu.
-  absl::Status SetAddress(std::string_view name, const void* address);
-  // The number that a run would use.
-  absl::StatusOr<double> Get(std::string_view name) const;
-
- private:
-  friend class Operator;
-  explicit Values(Twin twin);
-  absl::StatusOr<const Value*> Find(std::string_view name) const;
-  const void* bytes(Part part) const { return parts_[static_cast<int>(part)].data(); }
-  unsigned char* At(const Value& value);
-
-  Twin twin_;
-  std::vector<std::max_align_t> parts_[3];  // by Part
+  BackEnd back_end = BackEnd::kAny;
+  // Of BackEnd::kGpu, the compute capability to compile for at once, such as 90; 0: that of the GPU, or 90.
+  int compute_capability = 0;
+  // Where compiled operators are kept, from one run of the program to the next; empty: weft in
+  // $XDG_CACHE_HOME, or else .cache/weft in $HOME. Those of sources that include other files than
+  // Weft's and the standard library's are not kept.
+  std::string cache_folder{};
+  std::int64_t cache_bytes = std::int64_t{512} << 20;  // at most, of all; 0: nothing is kept
 };
 
 // A packed filter, or a bank of them, without its type.
@@ -108,22 +98,31 @@ struct Arguments {
 class Operator {
  public:
   // The name of the policy, and what is known of it.
-  const std::string& policy() const { return policy_; }
-  const conv::PolicyImage& image() const { return *twin_.table().image; }
-  const TwinTable& table() const { return twin_.table(); }
+  const std::string& policy() const;
+  const Policy& facts() const;
+  const conv::PolicyImage& image() const { return facts().image(); }
 
   // The checks and errors are those of conv::Convolution<PolicyT>::Create.
   absl::StatusOr<conv::ConvPlan> Plan(const conv::Problem& problem) const;
   std::string Describe(const conv::ConvPlan& plan) const;
 
   // The functors' values as they are by default, to be changed and given to runs.
-  Values values() const { return Values(twin_); }
+  Values values() const { return Values(facts()); }
 
   // The run that these arguments describe. It points into them. InvalidArgument if the filter has
-  // another format or type than the policy's.
+  // another format or type than the policy's. A policy whose functors check their own numbers is
+  // compiled for the CPU first, also for a GPU; the errors are then those of PrepareOnCpu.
   absl::StatusOr<conv::ConvRun> RunOf(const conv::ConvPlan& plan, const Arguments& args) const;
 
-  // Runs the kernel on the CPU and returns when it is done. Errors are those of
+  // Enqueues the kernel on `stream`, of the GPU that is current in the calling thread, and returns.
+  // Pointers are to memory that the GPU can use. The errors of Prepare, and those of
+  // conv::Convolution<PolicyT>::Run. plan: of this operator.
+  absl::Status Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+  absl::Status Run(const conv::ConvPlan& plan, const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+
+  // Runs the kernel on the CPU and returns when it is done. The errors of PrepareOnCpu, and those of
   // conv::Convolution<PolicyT>::RunOnCpu. plan: of this operator.
   absl::Status RunOnCpu(
       const conv::ConvPlan& plan, const conv::ConvRun& run,
@@ -132,18 +131,27 @@ class Operator {
       const conv::ConvPlan& plan, const Arguments& args,
       const gemm::CpuOptions& options = gemm::CpuOptions::FromEnvironment()) const;
 
+  // What the first run of a plan on the current GPU does before its launch, and the first run on the
+  // CPU: they compile and load. FailedPrecondition if there is no GPU, or it is too old; NotFound if
+  // there is no NVRTC, and on the CPU, no compiler; the other errors of Compile.
+  absl::Status Prepare(const conv::ConvPlan& plan) const;
+  absl::Status PrepareOnCpu() const;
+
+  // OK, or why what was compiled is not kept: FailedPrecondition, with the folder and the reason.
+  absl::Status cache_status() const;
+
  private:
   friend absl::StatusOr<Operator> Compile(std::string_view source, const Options& options);
-  Operator(std::string policy, Twin twin) : policy_(std::move(policy)), twin_(std::move(twin)) {}
+  struct State;
+  explicit Operator(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  std::string policy_;
-  Twin twin_;
+  std::shared_ptr<State> state_;
 };
 
 // Compiles a policy of a convolution. The source has weft/conv/ready_made.hpp included before its
 // first line, and may include more. InvalidArgument, with the compiler's first lines, by the lines of
-// the source, if it does not compile or defines no policy; NotFound if there is no compiler; the
-// other errors of Twin::Compile.
+// the source, if it does not compile or defines no policy; NotFound if there is no compiler;
+// FailedPrecondition if what was compiled cannot be written or loaded.
 absl::StatusOr<Operator> Compile(std::string_view source, const Options& options = {});
 
 }  // namespace weft::rtc

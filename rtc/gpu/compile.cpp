@@ -9,13 +9,15 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "weft/rtc/cache/digest.hpp"
-#include "weft/rtc/gpu/headers.hpp"
+#include "weft/rtc/gpu/cubin.hpp"
 #include "weft/rtc/gpu/nvrtc.hpp"
+#include "weft/rtc/text/headers.hpp"
+#include "weft/rtc/text/messages.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 namespace weft::rtc {
 namespace {
 
-constexpr char kFile[] = "policy", kPolicyLine[] = "policy name";
 constexpr char kFacts[] = "weft_policy";
 constexpr char kNoKernel[] = "weft_no_kernel";  // a name that no kernel has
 
@@ -33,7 +35,10 @@ std::vector<std::pair<const char*, const char*>> AllHeaders() {
   for (const char* name : kStandardHeaders) {
     all.emplace_back(name, "#include \"weft/rtc/standard/library.hpp\"\n");
   }
-  for (const Header& header : Headers()) all.emplace_back(header.path, header.text.data());
+  for (const Header& header : Headers()) {
+    if (absl::StrContains(header.path, "/cpu/")) continue;
+    all.emplace_back(header.path, header.text.data());
+  }
   return all;
 }
 
@@ -42,58 +47,26 @@ std::string Architecture(int compute_capability) {
   return absl::StrCat("sm_", compute_capability, compute_capability == 90 ? "a" : "");
 }
 
-std::string ProgramText(std::string_view source, const std::string& policy) {
-  return absl::StrCat("#include \"weft/rtc/gpu/program.hpp\"\n#line 1 \"", kFile, "\"\n",
-                      std::string(source), "\n#line 1 \"", kPolicyLine,
-                      "\"\nusing WeftPolicy = ", policy,
-                      ";\n#line 1 \"weft\"\n"
-                      "extern \"C\" __device__ weft::rtc::PolicyData<WeftPolicy> ",
-                      kFacts, " = {weft::rtc::RecordOf<WeftPolicy>()};\n");
+std::string ProgramText(std::string_view source, const CompileOptions& options) {
+  return absl::StrCat("#include \"weft/rtc/gpu/program.cuh\"\n",
+                      internal::PolicyText(source, options.policy, options.values),
+                      "extern \"C\" __device__ WeftData ", kFacts, " = WEFT_RECORD;\n");
 }
 
-std::vector<std::string> Options(int compute_capability) {
-  return {"-std=c++20", absl::StrCat("-arch=", Architecture(compute_capability)), "-default-device",
-          "--fmad=false", "-dlto", "-include=weft/rtc/standard/builtins.hpp",
-          // Pragmas of g++'s; members that a policy declares anew.
-          "-diag-suppress=161,1097"};
+std::vector<std::string> Flags(const CompileOptions& options) {
+  std::vector<std::string> flags = {
+      "-std=c++20", absl::StrCat("-arch=", Architecture(options.compute_capability)),
+      "-default-device", "--fmad=false", "-dlto", "-include=weft/rtc/standard/builtins.hpp",
+      // Pragmas of g++'s; members that a policy declares anew.
+      "-diag-suppress=161,1097"};
+  if (!options.include.empty()) flags.push_back(absl::StrCat("-I", options.include));
+  return flags;
 }
 
 std::vector<std::string> LinkOptions(int compute_capability, const std::string& kernel) {
   return {absl::StrCat("-arch=", Architecture(compute_capability)), "-lto",
           "-optimize-unused-variables", absl::StrCat("-variables-used=", kFacts),
           absl::StrCat("-kernels-used=", kernel)};
-}
-
-// What to say of the compiler's messages: those about lines of the user's, and the sentences of Weft's own
-// checks; if there are none, the first lines.
-std::string FirstErrors(const std::string& log) {
-  constexpr std::size_t kMostLines = 8;
-  std::vector<absl::string_view> ours, first;
-  bool follows = false;  // the line belongs to the message before it
-  for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipEmpty())) {
-    if (absl::StartsWith(line, "Info: ")) continue;
-    if (first.size() < kMostLines) first.push_back(line);
-    const bool shows = absl::StartsWith(line, " ");
-    if (!shows) {
-      follows =
-          absl::StrContains(line, "error") &&
-          (absl::StartsWith(line, absl::StrCat(kFile, "(")) || absl::StrContains(line, "weft: "));
-    }
-    const bool where =
-        absl::StrContains(line, "instantiation of") || absl::StrContains(line, "detected during");
-    if (follows && !where && ours.size() < kMostLines) ours.push_back(line);
-  }
-  return absl::StrJoin(ours.empty() ? first : ours, "\n");
-}
-
-absl::Status CompileError(const std::string& log, const std::string& policy) {
-  const std::string named = absl::StrCat(kPolicyLine, "(1): error");
-  if (absl::StrContains(log, named) && !absl::StrContains(log, absl::StrCat(kFile, "("))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rtc: options.policy=", policy, " names no type of the source; name the policy struct"));
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("rtc: the policy ", policy, " does not compile:\n", FirstErrors(log)));
 }
 
 // A program in the cache: its kernels' names, a line each, an empty line, the size of its facts, these,
@@ -129,16 +102,6 @@ bool Unpack(const std::string& text, LinkInput* compiled, std::string* facts) {
 
 }  // namespace
 
-const std::string& HeadersDigest() {
-  static const std::string digest = [] {
-    std::vector<std::string_view> parts;
-    for (const Header& header : Headers())
-      parts.push_back(header.path), parts.push_back(header.text);
-    return Digest(parts);
-  }();
-  return digest;
-}
-
 const std::string& Program::entry(int index) const {
   static const std::string none;
   const bool has = index >= 0 && index < static_cast<int>(entries_.size());
@@ -150,13 +113,14 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
   absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
   if (!nvrtc.ok()) return nvrtc.status();
   const int capability = options.compute_capability;
-  const std::string text = ProgramText(source, options.policy);
-  const std::vector<std::string> compile_options = Options(capability);
-  const std::string all_options =
-      absl::StrCat(absl::StrJoin(compile_options, " "), "; ",
-                   absl::StrJoin(LinkOptions(capability, kNoKernel), " "));
-  const std::string_view parts[] = {text, HeadersDigest(), all_options, (*nvrtc)->version()};
-  const std::string key = Digest(parts);
+  const std::string text = ProgramText(source, options);
+  const std::vector<std::string> flags = Flags(options);
+  if (IncludesOtherFiles(source)) cache = nullptr;
+  const std::string all_options = absl::StrCat(
+      absl::StrJoin(flags, " "), "; ", absl::StrJoin(LinkOptions(capability, kNoKernel), " "));
+  const std::string_view parts[] = {"program", text, HeadersDigest(), all_options,
+                                    (*nvrtc)->version()};
+  const std::string key = cache != nullptr ? Digest(parts) : "";
 
   LinkInput compiled;
   std::string facts;
@@ -173,28 +137,29 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
           absl::StrCat("weft::arch::Entry<weft::rtc::KernelOf<WeftPolicy, ", i, ">>"));
     }
     absl::StatusOr<LinkInput> made =
-        (*nvrtc)->Compile(text, kFile, AllHeaders(), compile_options, expressions);
+        (*nvrtc)->Compile(text, internal::kSourceName, AllHeaders(), flags, expressions);
     if (absl::IsInvalidArgument(made.status())) {
-      return CompileError(std::string(made.status().message()), options.policy);
+      return internal::CompileError(std::string(made.status().message()), options.policy);
     }
     if (!made.ok()) return made.status();
     compiled = *std::move(made);
     absl::StatusOr<std::string> linked =
         (*nvrtc)->Link(compiled.code, LinkOptions(capability, kNoKernel));
-    if (!linked.ok()) return CompileError(std::string(linked.status().message()), options.policy);
+    if (!linked.ok())
+      return internal::CompileError(std::string(linked.status().message()), options.policy);
     absl::StatusOr<std::string> found = VariableOf(*linked, kFacts);
     if (!found.ok()) return found.status();
     facts = *std::move(found);
     if (cache != nullptr) cache_status = cache->Write(key, Packed(compiled, facts));
   }
-  absl::StatusOr<OwnedImage> image = OwnedImage::FromBytes(facts);
-  if (!image.ok()) return image.status();
-  Program program(*std::move(image), capability);
+  absl::StatusOr<Policy> policy = Policy::FromBytes(facts);
+  if (!policy.ok()) return policy.status();
+  Program program(*std::move(policy), capability);
   program.key_ = key;
   program.code_ = std::make_shared<const std::string>(std::move(compiled.code));
   program.entries_ = std::move(compiled.names);
   for (std::size_t i = 0; i < program.entries_.size(); ++i) {
-    if (program.image_.kernel(static_cast<int>(i)).threads == 0) program.entries_[i].clear();
+    if (program.policy_.kernel(static_cast<int>(i)).threads == 0) program.entries_[i].clear();
   }
   program.cache_status_ = cache_status;
   program.from_cache_ = from_cache;
@@ -206,7 +171,8 @@ absl::StatusOr<std::string> Program::Link(int kernel, const Cache* cache) const 
     return absl::InternalError(absl::StrCat("rtc: the policy has no kernel ", kernel));
   }
   const std::string_view parts[] = {key_, entry(kernel)};
-  const std::string key = Digest(parts);
+  if (key_.empty()) cache = nullptr;
+  const std::string key = cache != nullptr ? Digest(parts) : "";
   if (cache != nullptr) {
     if (std::optional<std::string> kept = cache->Read(key)) return *std::move(kept);
   }
@@ -215,9 +181,8 @@ absl::StatusOr<std::string> Program::Link(int kernel, const Cache* cache) const 
   absl::StatusOr<std::string> cubin =
       (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, entry(kernel)));
   if (!cubin.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rtc: the policy's kernel does not compile:\n",
-                     FirstErrors(std::string(cubin.status().message()))));
+    return internal::CompileError(std::string(cubin.status().message()),
+                                  absl::StrCat("of kernel ", entry(kernel)));
   }
   // Where it cannot be kept, Compile has said so.
   if (cache != nullptr) cache->Write(key, *cubin).IgnoreError();

@@ -1,18 +1,21 @@
 // Compiles a policy that is given as text for a GPU, by NVRTC. No GPU is needed.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/rtc/cache/cache.hpp"
-#include "weft/rtc/gpu/cubin_image.hpp"
+#include "weft/rtc/policy/policy.hpp"
 
 namespace weft::rtc {
 
 struct CompileOptions {
-  std::string policy;           // the name of the type that the source defines
+  std::string policy{};               // the name of the type that the source defines
+  std::vector<std::string> values{};  // names of members of its functors
+  std::string include{};  // a folder of headers that the source includes, beside Weft's; or empty
   int compute_capability = 90;  // 75, 80, 86, 89, 90, ...; of 90 with the instructions of sm_90a
 };
 
@@ -28,8 +31,7 @@ class Program {
   static absl::StatusOr<Program> Compile(std::string_view source, const CompileOptions& options,
                                          const Cache* cache = nullptr);
 
-  const conv::PolicyImage& image() const { return image_.image(); }
-  const OwnedImage& owned_image() const { return image_; }
+  const Policy& policy() const { return policy_; }
   int compute_capability() const { return compute_capability_; }
   const absl::Status& cache_status() const { return cache_status_; }
   bool from_cache() const { return from_cache_; }
@@ -41,12 +43,12 @@ class Program {
   absl::StatusOr<std::string> Link(int kernel, const Cache* cache = nullptr) const;
 
  private:
-  Program(OwnedImage image, int compute_capability)
-      : image_(std::move(image)), compute_capability_(compute_capability) {}
+  Program(Policy policy, int compute_capability)
+      : policy_(std::move(policy)), compute_capability_(compute_capability) {}
 
-  OwnedImage image_;
+  Policy policy_;
   int compute_capability_;
-  std::string key_;  // of the program in the cache
+  std::string key_;  // of the program in the cache; empty: it is not kept
   std::shared_ptr<const std::string> code_;
   std::vector<std::string> entries_;
   absl::Status cache_status_;

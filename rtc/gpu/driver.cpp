@@ -37,6 +37,7 @@ struct Config {
 };
 static_assert(sizeof(Config) == 56);
 
+constexpr int kMajor = 75, kMinor = 76;  // CUdevice_attribute, of the compute capability
 constexpr int kMaxDynamicSharedBytes = 8, kNonPortableCluster = 14;  // CUfunction_attribute
 
 // The driver's functions; all null without a driver.
@@ -102,6 +103,10 @@ absl::Status Failed(const char* what, Result result) {
   return absl::InternalError(absl::StrCat("rtc: ", what, " failed: ", TheDriver().Message(result)));
 }
 
+absl::Status NoGpu(const std::string& why) {
+  return absl::FailedPreconditionError(absl::StrCat("rtc: no usable GPU: ", why, "; use RunOnCpu"));
+}
+
 }  // namespace
 
 const void* CurrentContext() {
@@ -110,12 +115,22 @@ const void* CurrentContext() {
   return context;
 }
 
+absl::StatusOr<int> ComputeCapability() {
+  const Driver& driver = TheDriver();
+  if (!driver.missing.empty()) return NoGpu(driver.missing);
+  Context context = nullptr;
+  int device = 0, major = 0, minor = 0;
+  Result failed = driver.context(&context);
+  if (failed == kSuccess && context != nullptr) failed = driver.context_device(&device);
+  if (failed == kSuccess) failed = driver.attribute(&major, kMajor, device);
+  if (failed == kSuccess) failed = driver.attribute(&minor, kMinor, device);
+  return failed == kSuccess ? absl::StatusOr<int>(10 * major + minor)
+                            : NoGpu(driver.Message(failed));
+}
+
 absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
   const Driver& driver = TheDriver();
-  if (!driver.missing.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("rtc: no usable GPU: ", driver.missing, "; use RunOnCpu"));
-  }
+  if (!driver.missing.empty()) return NoGpu(driver.missing);
   Context context = nullptr;
   Result failed = driver.context(&context);
   if (failed == kSuccess && context == nullptr) {
@@ -130,18 +145,15 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
     return value;
   };
   arch::DeviceLimits limits;
-  limits.compute_capability = 10 * get(75);
-  limits.compute_capability += get(76);
+  limits.compute_capability = 10 * get(kMajor);
+  limits.compute_capability += get(kMinor);
   limits.sm_count = get(16);
   limits.shared_memory_per_block = get(97);
   limits.shared_memory_per_sm = get(81);
   limits.registers_per_sm = get(82);
   limits.max_threads_per_sm = get(39);
   limits.l2_bytes = get(38);
-  if (failed != kSuccess) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("rtc: no usable GPU: ", driver.Message(failed), "; use RunOnCpu"));
-  }
+  if (failed != kSuccess) return NoGpu(driver.Message(failed));
   return limits;
 }
 

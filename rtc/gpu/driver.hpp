@@ -1,6 +1,8 @@
 // The CUDA driver, loaded when it is needed: a program needs neither a toolkit nor a GPU to have this.
 #pragma once
 
+#include <string>
+
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/isa/kernel.hpp"
 #include "weft/gemm/arch/isa/tensor_map.hpp"
@@ -12,6 +14,10 @@ namespace weft::rtc {
 // primary context becomes current. FailedPrecondition, with the reason, if there is no driver, none
 // that has cuLaunchKernelEx (older than CUDA 12), or no GPU.
 absl::StatusOr<arch::DeviceLimits> CurrentDevice();
+
+// The compute capability, such as 90, of the GPU that is current in the calling thread, or else of the
+// first one. No context is made. The errors of CurrentDevice.
+absl::StatusOr<int> ComputeCapability();
 
 // arch::EncodeTensorMap by the driver.
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& spec, arch::TensorMap* map);

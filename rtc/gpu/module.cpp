@@ -33,11 +33,14 @@ int NumberOfKernel(const conv::ConvPlan& plan) {
 }  // namespace
 
 struct Module::State {
-  State(Program from, std::optional<Cache> in) : program(std::move(from)), cache(std::move(in)) {}
+  State(Policy of, Compiler by, std::optional<Cache> in)
+      : policy(std::move(of)), compile(std::move(by)), cache(std::move(in)) {}
 
-  const Program program;
+  const Policy policy;
+  const Compiler compile;
   const std::optional<Cache> cache;
   std::shared_mutex mutex;
+  std::map<int, Program> programs;           // by compute capability
   std::map<const void*, OnDevice> contexts;  // by context
 
   // The kernel in the current context, loaded if it was not yet.
@@ -51,15 +54,8 @@ struct Module::State {
     }
     absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
     if (!device.ok()) return device.status();
-    if (absl::Status s = gemm::CheckDevice("conv", program.image().facts, *device); !s.ok()) {
+    if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, *device); !s.ok()) {
       return s;
-    }
-    const int needed = program.compute_capability(), has = device->compute_capability;
-    // Code of another minor version runs on later ones of the same major one; sm_90a on 90 alone.
-    if (needed / 10 != has / 10 || needed > has) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("rtc: the policy was compiled for compute capability ", needed,
-                       ", and the GPU has ", has, "; compile it for compute_capability=", has));
     }
     const std::unique_lock<std::shared_mutex> lock(mutex);
     OnDevice& here = contexts[CurrentContext()];
@@ -67,23 +63,37 @@ struct Module::State {
     if (const auto at = here.kernels.find(kernel); at != here.kernels.end()) {
       return std::pair(at->second, here.device);
     }
-    absl::StatusOr<std::string> cubin = program.Link(kernel, cache.has_value() ? &*cache : nullptr);
+    const absl::StatusOr<const Program*> program = ProgramFor(device->compute_capability);
+    if (!program.ok()) return program.status();
+    absl::StatusOr<std::string> cubin =
+        (*program)->Link(kernel, cache.has_value() ? &*cache : nullptr);
     if (!cubin.ok()) return cubin.status();
-    const KernelRecord record = program.owned_image().kernel(kernel);
+    const KernelRecord record = policy.kernel(kernel);
     absl::StatusOr<LoadedKernel> loaded =
-        Load(*cubin, program.entry(kernel), record.threads, record.shared_bytes);
+        Load(*cubin, (*program)->entry(kernel), record.threads, record.shared_bytes);
     if (!loaded.ok()) return loaded.status();
     here.kernels[kernel] = *loaded;
     return std::pair(*loaded, here.device);
   }
+
+ private:
+  // The program of a compute capability, compiled if it was not yet. The mutex is locked.
+  absl::StatusOr<const Program*> ProgramFor(int compute_capability) {
+    if (const auto at = programs.find(compute_capability); at != programs.end()) {
+      return &at->second;
+    }
+    absl::StatusOr<Program> made = compile(compute_capability);
+    if (!made.ok()) return made.status();
+    if (!made->policy().IsSame(policy)) {
+      return absl::InternalError(
+          "rtc: NVRTC and g++ lay the policy out differently; please report it, with the source");
+    }
+    return &programs.emplace(compute_capability, *std::move(made)).first->second;
+  }
 };
 
-Module::Module(Program program, std::optional<Cache> cache)
-    : state_(std::make_shared<State>(std::move(program), std::move(cache))) {}
-
-const Program& Module::program() const {
-  return state_->program;
-}
+Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache)
+    : state_(std::make_shared<State>(std::move(policy), std::move(compile), std::move(cache))) {}
 
 absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
   return state_->Get(NumberOfKernel(plan)).status();
@@ -91,7 +101,7 @@ absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
 
 absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
                          const gemm::LaunchOptions& options) const {
-  const conv::PolicyImage& image = state_->program.image();
+  const conv::PolicyImage& image = state_->policy.image();
   if (absl::Status s = conv::CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
   const int kernel = NumberOfKernel(plan);
@@ -108,7 +118,7 @@ absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, S
   }
   launch = gemm::SizedLaunch(image.facts, launch, device.sm_count * image.facts.resident_blocks);
   launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
-                                state_->program.owned_image().kernel(kernel).dependent;
+                                state_->policy.kernel(kernel).dependent;
   return Enqueue(code, launch.grid, launch.params, launch.attributes, stream);
 }
 

@@ -1,6 +1,7 @@
 // Runs a policy that was compiled at run time on a GPU.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -12,14 +13,16 @@
 
 namespace weft::rtc {
 
-// A Program's kernels, each of which is linked and loaded once for each context of a GPU, when it is
-// first needed. Copies share them. Thread-safe.
+// A policy's kernels, each of which is compiled, linked and loaded once for each context of a GPU, when it
+// is first needed. Copies share them. Thread-safe.
 class Module {
  public:
-  // cache: where linked kernels are kept; nothing: nowhere.
-  Module(Program program, std::optional<Cache> cache);
+  // Compiles the policy for GPUs of a compute capability.
+  using Compiler = std::function<absl::StatusOr<Program>(int compute_capability)>;
 
-  const Program& program() const;
+  // policy: what plans are made of, which is what the compiled code must say, too. cache: where linked
+  // kernels are kept; nothing: nowhere.
+  Module(Policy policy, Compiler compile, std::optional<Cache> cache);
 
   // Links and loads the kernel of a plan for the current GPU, as the first Run does.
   absl::Status Prepare(const conv::ConvPlan& plan) const;

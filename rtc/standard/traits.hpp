@@ -162,6 +162,13 @@ template <class Type>
 inline constexpr bool is_unsigned_v = is_arithmetic_v<Type> && !is_signed_v<Type>;
 
 template <class Type>
+inline constexpr bool is_function_v = !is_const_v<const Type> && !is_reference_v<Type>;
+template <class Type>
+inline constexpr bool is_member_object_pointer_v = false;
+template <class Member, class Class>
+inline constexpr bool is_member_object_pointer_v<Member Class::*> = !is_function_v<Member>;
+
+template <class Type>
 inline constexpr bool is_class_v = __is_class(Type);
 template <class Type>
 inline constexpr bool is_empty_v = __is_empty(Type);

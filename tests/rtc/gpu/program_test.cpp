@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
 #include <string>
 
-#include "tests/rtc/gpu/program_cases.hpp"
+#include "tests/rtc/policies.hpp"
 #include "weft/rtc/gpu/compile.hpp"
-#include "weft/rtc/gpu/module.hpp"
 
 namespace weft::rtc {
 namespace {
@@ -22,14 +24,26 @@ std::string Bytes(const Type& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(Type)};
 }
 
+// The probe of SquaredRelu::scale, as rtc/text writes it.
+struct ScaleProbe {
+  static constexpr const char* kName = "scale";
+  template <class Object>
+  static constexpr ValueRecord Of() {
+    if constexpr (std::is_same_v<Object, rtc_cases::SquaredRelu>) {
+      return internal::MemberAt<float>(WEFT_OFFSET(Object, scale));
+    } else {
+      return {};
+    }
+  }
+};
+
 template <class PolicyT>
 void ExpectSameImage(const std::string& policy) {
   absl::StatusOr<Program> program =
-      Program::Compile(std::string("namespace weft::rtc_cases {") + kRtcCases + "}",
-                       {.policy = "weft::rtc_cases::" + policy});
+      Program::Compile(kRtcCases, {.policy = "weft::rtc_cases::" + policy, .values = {"scale"}});
   if (absl::IsNotFound(program.status())) GTEST_SKIP() << program.status();
   ASSERT_TRUE(program.ok()) << program.status();
-  const PolicyRecord& theirs = program->owned_image().record();
+  const PolicyRecord& theirs = program->policy().record();
   static const PolicyRecord ours = RecordOf<PolicyT>();
   EXPECT_STREQ(theirs.src_layout, ours.src_layout);
   EXPECT_STREQ(theirs.dst_layout, ours.dst_layout);
@@ -56,6 +70,15 @@ void ExpectSameImage(const std::string& policy) {
     EXPECT_EQ(std::memcmp(theirs.image.params[i].defaults, own.params[i].defaults, size), 0) << i;
   }
   EXPECT_NE(theirs.image.params[0].defaults, nullptr);
+  static const PolicyData<PolicyT, ScaleProbe> data = {RecordOf<PolicyT, ScaleProbe>()};
+  const absl::StatusOr<Policy> host = Policy::FromBytes(Bytes(data));
+  ASSERT_TRUE(host.ok()) << host.status();
+  EXPECT_TRUE(program->policy().IsSame(*host));
+  EXPECT_EQ(theirs.asks_host, ours.asks_host);
+  EXPECT_EQ(theirs.filters, ours.filters);
+  EXPECT_STREQ(theirs.filter_layout, ours.filter_layout);
+  EXPECT_EQ(theirs.bias, ours.bias);
+  EXPECT_EQ(program->policy().part(Part::kEpilogue), host->part(Part::kEpilogue));
   ASSERT_EQ(theirs.kernels, ours.kernels);
   for (int i = 0; i < kMostKernels; ++i) {
     EXPECT_EQ(theirs.kernel[i].threads, ours.kernel[i].threads) << i;
@@ -82,30 +105,78 @@ TEST(ProgramTest, FirstLayerIsAsGxxSays) {
 TEST(ProgramTest, TransformIsAsGxxSays) {
   ExpectSameImage<rtc_cases::ZeroPoints>("ZeroPoints");
 }
+TEST(ProgramTest, FilterOfEachImageIsAsGxxSays) {
+  ExpectSameImage<rtc_cases::EachImage>("EachImage");
+}
 TEST(ProgramTest, DepthwiseIsAsGxxSays) {
   ExpectSameImage<rtc_cases::Depthwise>("Depthwise");
 }
 
+// The error of compiling `source`, whose policy is Op.
+absl::Status ErrorOf(const std::string& source) {
+  return Program::Compile(source, {.policy = "Op"}).status();
+}
+
 TEST(ProgramTest, AnErrorHasTheLineOfTheUser) {
-  const absl::Status s = Program::Compile(
-                             "struct Mine {\n"
-                             "  constexpr float operator()(float x) const {\n"
-                             "    return undefined_name * x;\n"
-                             "  }\n"
-                             "};\n",
-                             {.policy = "Op"})
-                             .status();
+  const absl::Status s = ErrorOf(
+      "struct Mine {\n"
+      "  constexpr float operator()(float x) const {\n"
+      "    return undefined_name * x;\n"
+      "  }\n"
+      "};\n");
   if (absl::IsNotFound(s)) GTEST_SKIP() << s;
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(s.message()), HasSubstr("policy(3): error: identifier"));
+  EXPECT_THAT(std::string(s.message()), HasSubstr("operator(3): error: identifier"));
   EXPECT_THAT(std::string(s.message()), Not(HasSubstr("weft(")));
 }
 
 TEST(ProgramTest, ASourceWithoutThePolicyIsRefused) {
-  const absl::Status s = Program::Compile("struct Other {};", {.policy = "Op"}).status();
+  const absl::Status s = ErrorOf("struct Other {};");
   if (absl::IsNotFound(s)) GTEST_SKIP() << s;
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(s.message()), HasSubstr("options.policy=Op names no type of the source"));
+}
+
+TEST(ProgramTest, AFunctorThatIsNotConstexprIsRefused) {
+  const absl::Status s = ErrorOf(
+      "struct Mine { float operator()(float x) const { return x + x; } };\n"
+      "struct Op : weft::conv::S8Conv4<weft::epilogues::BiasActivation<Mine>> {};\n");
+  if (absl::IsNotFound(s)) GTEST_SKIP() << s;
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("is not constexpr all through, so it has no GPU code; write `constexpr"));
+}
+
+TEST(ProgramTest, AnAddressAsADefaultIsRefused) {
+  const absl::Status s = ErrorOf(
+      "inline constexpr float kTable[2] = {1, 2};\n"
+      "struct Mine { const float* table = kTable;\n"
+      "  constexpr float operator()(float x) const { return x + table[1]; } };\n"
+      "struct Op : weft::conv::S8Conv4<weft::epilogues::BiasActivation<Mine>> {};\n");
+  if (absl::IsNotFound(s)) GTEST_SKIP() << s;
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument) << s;
+  EXPECT_THAT(std::string(s.message()), HasSubstr("has an address as the default of a member"));
+}
+
+TEST(ProgramTest, TheCacheKeepsProgramsAndKernels) {
+  const std::string folder = testing::TempDir() + "weft_program_" + std::to_string(getpid());
+  const Cache cache({.folder = folder});
+  const char kSource[] = "struct Op : weft::conv::S8Conv4<> {};";
+  const auto compile = [&] { return Program::Compile(kSource, {.policy = "Op"}, &cache); };
+  const absl::StatusOr<Program> made = compile();
+  if (absl::IsNotFound(made.status())) GTEST_SKIP() << made.status();
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_FALSE(made->from_cache());
+  EXPECT_TRUE(made->cache_status().ok());
+  const absl::StatusOr<std::string> cubin = made->Link(0, &cache);
+  ASSERT_TRUE(cubin.ok()) << cubin.status();
+  const absl::StatusOr<Program> kept = compile();
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_TRUE(kept->from_cache());
+  EXPECT_TRUE(kept->policy().IsSame(made->policy()));
+  EXPECT_EQ(kept->entry(0), made->entry(0));
+  EXPECT_EQ(kept->Link(0, &cache).value(), *cubin);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ class TemporaryFolder {
 // of g++ and c++ that is on the PATH. NotFound if there is none.
 absl::StatusOr<std::vector<std::string>> FindCompiler(const std::string& wanted);
 
-// The folder to be included from: `wanted` if it is not empty, else $WEFT_INCLUDE, else that of this
-// library. NotFound if Weft's headers are not there.
-absl::StatusOr<std::string> FindHeaders(const std::string& wanted);
+// What tells a compiler from another one that makes other code: its words, which file the first one is, and
+// the environment that it reads.
+std::string IdentityOf(const std::vector<std::string>& command);
 
 struct CommandResult {
   int exit_code = 0;

@@ -6,4 +6,4 @@
 #include "weft/conv/ready_made.hpp"
 #include "weft/gemm/arch/cuda_entry.cuh"
 #include "weft/gemm/launch/kernel_list.hpp"
-#include "weft/rtc/gpu/policy_record.hpp"
+#include "weft/rtc/policy/policy_record.hpp"

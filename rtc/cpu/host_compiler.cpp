@@ -1,4 +1,4 @@
-#include "weft/rtc/host_compiler.hpp"
+#include "weft/rtc/cpu/host_compiler.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,10 +15,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-#if !defined(WEFT_RTC_INCLUDE)
-#define WEFT_RTC_INCLUDE ""
-#endif
-
 extern char** environ;
 
 namespace weft::rtc {
@@ -31,19 +27,18 @@ std::string FromEnvironment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool IsOnPath(const std::string& program) {
-  if (program.find('/') != program.npos) return access(program.c_str(), X_OK) == 0;
+// The file of a program that is on the PATH, or a path; empty if there is none that can be started.
+std::string FileOf(const std::string& program) {
+  if (program.find('/') != program.npos) {
+    return access(program.c_str(), X_OK) == 0 ? program : "";
+  }
   const std::string path = FromEnvironment("PATH");
   for (const absl::string_view folder : absl::StrSplit(path, ':')) {
     if (folder.empty()) continue;
-    if (access(absl::StrCat(folder, "/", program).c_str(), X_OK) == 0) return true;
+    std::string file = absl::StrCat(folder, "/", program);
+    if (access(file.c_str(), X_OK) == 0) return file;
   }
-  return false;
-}
-
-bool HasHeaders(const std::string& folder) {
-  std::error_code error;
-  return fs::exists(fs::path(folder) / "weft" / "version.hpp", error);
+  return "";
 }
 
 }  // namespace
@@ -70,13 +65,13 @@ absl::StatusOr<std::vector<std::string>> FindCompiler(const std::string& wanted)
   const std::string given = wanted.empty() ? FromEnvironment("CXX") : wanted;
   std::vector<std::string> words = absl::StrSplit(given, ' ', absl::SkipEmpty());
   if (!words.empty()) {
-    if (IsOnPath(words[0])) return words;
+    if (!FileOf(words[0]).empty()) return words;
     return absl::NotFoundError(absl::StrCat("rtc: the C++ compiler ", wanted.empty() ? "$CXX" : "",
                                             wanted.empty() ? "=" : "", words[0],
                                             " is no program on the PATH; name another one"));
   }
   for (const char* program : {"g++", "c++"}) {
-    if (IsOnPath(program)) return std::vector<std::string>{program};
+    if (!FileOf(program).empty()) return std::vector<std::string>{program};
   }
   return absl::NotFoundError(
       "rtc: there is no C++ compiler, which makes what runs a string on the CPU; install g++, or "
@@ -84,20 +79,22 @@ absl::StatusOr<std::vector<std::string>> FindCompiler(const std::string& wanted)
       "CXX to one");
 }
 
-absl::StatusOr<std::string> FindHeaders(const std::string& wanted) {
-  const std::string given = wanted.empty() ? FromEnvironment("WEFT_INCLUDE") : wanted;
-  if (!given.empty()) {
-    if (HasHeaders(given)) return given;
-    return absl::NotFoundError(absl::StrCat(
-        "rtc: ", wanted.empty() ? "$WEFT_INCLUDE" : "options.include", "=", given,
-        " has no weft/version.hpp; give the folder that Weft's headers are installed to"));
+std::string IdentityOf(const std::vector<std::string>& command) {
+  std::string identity;
+  for (const std::string& word : command) {
+    absl::StrAppend(&identity, word, "\n");
+    // A launcher such as ccache stands in front of the compiler.
+    const std::string file = FileOf(word);
+    if (file.empty()) continue;
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    const auto time = fs::last_write_time(real, error).time_since_epoch().count();
+    absl::StrAppend(&identity, real.string(), "\n", fs::file_size(real, error), "\n", time, "\n");
   }
-  for (const absl::string_view folder : absl::StrSplit(WEFT_RTC_INCLUDE, ':', absl::SkipEmpty())) {
-    if (HasHeaders(std::string(folder))) return std::string(folder);
+  for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH"}) {
+    absl::StrAppend(&identity, name, "=", FromEnvironment(name), "\n");
   }
-  return absl::NotFoundError(
-      absl::StrCat("rtc: Weft's headers are in none of ", WEFT_RTC_INCLUDE,
-                   "; set WEFT_INCLUDE to the folder that they are installed to"));
+  return identity;
 }
 
 absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& words) {

@@ -1,4 +1,4 @@
-#include "weft/rtc/executor_table.hpp"
+#include "weft/rtc/cpu/executor_table.hpp"
 
 namespace weft::rtc {
 namespace internal {
@@ -7,7 +7,7 @@ namespace {
 constexpr ExecutorFunctions kExecutor = {
 #define WEFT_EXECUTOR(result, function, field, parameters, arguments) \
   static_cast<result(*) parameters>(&weft::arch::function),
-#include "weft/rtc/executor.def"
+#include "weft/rtc/cpu/executor.def"
 #undef WEFT_EXECUTOR
 };
 

@@ -7,29 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "tests/conv/harness.hpp"
+#include "tests/rtc/cases.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/conv/ready_made.hpp"
+#include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/operator.hpp"
-
-// What is compiled twice: with this file, and from kText.
-#define BOTH(...) \
-  __VA_ARGS__     \
-  constexpr char kText[] = #__VA_ARGS__;
-
-BOTH(
-    struct SquaredRelu {
-      float scale = 0.1f;
-      constexpr float operator()(float x) const {
-        return x > 0.0f ? weft::epilogues::Mul(scale, weft::epilogues::Mul(x, x)) : 0.0f;
-      }
-    };
-    struct Squared : weft::epilogues::BiasActivation<SquaredRelu>{};
-    struct SimtOp : weft::conv::S8Conv4<Squared, weft::NCHW>{};
-    struct NhwcOp : weft::conv::S8ConvNhwc<Squared>{};
-    struct WgmmaOp : weft::conv::S8Conv32<Squared, weft::NCxHWx<32>, weft::conv::Wgmma128x128>{};
-    struct FirstOp : weft::conv::S8Conv4<Squared, weft::NCxHWx<32>, weft::conv::WgmmaFirst512x64>{};
-    struct DepthwiseOp : weft::conv::S8Depthwise32<Squared>{};)
 
 namespace weft::rtc {
 namespace {
@@ -37,51 +18,13 @@ namespace {
 using conv::Problem;
 using testing::HasSubstr;
 
-constexpr float kScale = 0.25f;
-
-Operator Compiled(const char* policy) {
-  absl::StatusOr<Operator> op = Compile(kText, {.policy = policy});
+Operator Compiled(const std::string& policy) {
+  absl::StatusOr<Operator> op = Compile(kRtcCases, {.policy = policy.empty() ? "" : NameOf(policy),
+                                                    .back_end = BackEnd::kCpu,
+                                                    .cache_bytes = 0});
   EXPECT_TRUE(op.ok()) << op.status();
   return *std::move(op);
 }
-
-// Random tensors for one policy, and what must come of them.
-template <class PolicyT>
-struct Case {
-  using Packed =
-      PackedFilter<typename PolicyT::FilterLayout, std::int8_t, typename PolicyT::Prologue>;
-  using Typed = conv::ConvolutionArguments<std::int8_t, Packed, typename PolicyT::Epilogue>;
-
-  explicit Case(const Problem& p)
-      : problem(p), inputs(p, 1), results(p, inputs.tensors, conv::RunOptions{}) {
-    inputs.Fill(&typed);
-    results.Fill(&typed);
-    typed.epilogue.template Get<SquaredRelu>().scale = kScale;
-    args = {.src = typed.src,
-            .filter = FilterOf(typed.filter),
-            .bias = typed.bias,
-            .dst = typed.dst,
-            .alpha = typed.alpha,
-            .channel_alpha = typed.channel_alpha,
-            .beta = typed.beta,
-            .output_scale = typed.output_scale};
-  }
-  void ExpectRight() const {
-    const auto squared = [](float x) {
-      const float square = x * x;
-      return x > 0.0f ? kScale * square : 0.0f;
-    };
-    results.ExpectEqual(inputs.bank.which, squared, conv::FullRange<std::int8_t>());
-  }
-
-  Problem problem;
-  conv::Inputs<typename PolicyT::SrcLayout, typename PolicyT::FilterLayout,
-               typename PolicyT::Prologue>
-      inputs;
-  conv::Results<typename PolicyT::Epilogue, typename PolicyT::DstLayout> results;
-  Typed typed;
-  Arguments args;
-};
 
 template <class PolicyT>
 void ExpectMatchesReference(const Operator& op, const Problem& problem) {
@@ -96,52 +39,36 @@ void ExpectMatchesReference(const Operator& op, const Problem& problem) {
   c.ExpectRight();
 }
 
-const Problem kProblem = {.n = 2,
-                          .h = 7,
-                          .w = 6,
-                          .c = 64,
-                          .k = 64,
-                          .r = 3,
-                          .s = 3,
-                          .pad_top = 1,
-                          .pad_left = 1,
-                          .pad_bottom = 1,
-                          .pad_right = 1};
-
-TEST(Twin, NhwcMatchesReference) {
-  ExpectMatchesReference<NhwcOp>(Compiled("NhwcOp"), kProblem);
+TEST(OperatorOnCpu, NhwcMatchesReference) {
+  ExpectMatchesReference<rtc_cases::Nhwc>(Compiled("Nhwc"), ProblemOf("Nhwc"));
 }
-TEST(Twin, WgmmaMatchesReference) {
-  ExpectMatchesReference<WgmmaOp>(Compiled("WgmmaOp"), kProblem);
+TEST(OperatorOnCpu, TmaMatchesReference) {
+  ExpectMatchesReference<rtc_cases::Tma>(Compiled("Tma"), ProblemOf("Tma"));
 }
-TEST(Twin, FirstLayerMatchesReference) {
-  Problem first = kProblem;
-  first.c = 4, first.h = first.w = 17, first.stride_h = first.stride_w = 2;
-  ExpectMatchesReference<FirstOp>(Compiled("FirstOp"), first);
+TEST(OperatorOnCpu, FirstLayerMatchesReference) {
+  ExpectMatchesReference<rtc_cases::First>(Compiled("First"), ProblemOf("First"));
 }
-TEST(Twin, DepthwiseMatchesReference) {
-  Problem depthwise = kProblem;
-  depthwise.groups = depthwise.c;
+TEST(OperatorOnCpu, DepthwiseMatchesReference) {
   // The last type of the source is the policy unless another one is named.
   const Operator op = Compiled("");
-  EXPECT_EQ(op.policy(), "DepthwiseOp");
-  ExpectMatchesReference<DepthwiseOp>(op, depthwise);
+  EXPECT_EQ(op.policy(), "weft::rtc_cases::Depthwise");
+  ExpectMatchesReference<rtc_cases::Depthwise>(op, ProblemOf("Depthwise"));
 }
 
-TEST(Twin, IsTheTypedOperator) {
-  const Operator op = Compiled("SimtOp");
-  Problem problem = kProblem;
-  problem.c = 30, problem.k = 7;
-  ExpectMatchesReference<SimtOp>(op, problem);
+TEST(OperatorOnCpu, IsTheTypedOperator) {
+  const Operator op = Compiled("Simt");
+  Problem problem = ProblemOf("Simt");
+  ExpectMatchesReference<rtc_cases::Simt>(op, problem);
 
-  const auto typed = conv::Convolution<SimtOp>::Create(problem);
+  const auto typed = conv::Convolution<rtc_cases::Simt>::Create(problem);
   const absl::StatusOr<conv::ConvPlan> plan = op.Plan(problem);
   ASSERT_TRUE(typed.ok() && plan.ok());
   EXPECT_EQ(op.Describe(*plan), typed->Describe());
   problem.k = 0x7fffffff;
-  EXPECT_EQ(op.Plan(problem).status(), conv::Convolution<SimtOp>::Create(problem).status());
+  EXPECT_EQ(op.Plan(problem).status(),
+            conv::Convolution<rtc_cases::Simt>::Create(problem).status());
 
-  Case<SimtOp> c(typed->problem());
+  Case<rtc_cases::Simt> c(typed->problem());
   Values values = op.values();
   ASSERT_TRUE(values.Set("scale", kScale).ok());
   c.args.values = &values;
@@ -167,8 +94,9 @@ TEST(Twin, IsTheTypedOperator) {
   EXPECT_THAT(values.SetAddress("scale", &values).message(), HasSubstr("is not an address"));
 }
 
-TEST(Twin, ValuesOfSeveralFunctors) {
-  const absl::StatusOr<Operator> op = Compile(R"(
+TEST(OperatorOnCpu, ValuesOfSeveralFunctors) {
+  const absl::StatusOr<Operator> op = Compile(
+      R"(
     struct Add { float by = 1; int shift{}; const float* table = nullptr; float t[3];
       constexpr float operator()(float x) const { return x + by + shift; } };
     struct Times { float by = 2;
@@ -176,7 +104,7 @@ TEST(Twin, ValuesOfSeveralFunctors) {
     struct Mine : weft::conv::S8Conv4<weft::epilogues::Chain<weft::epilogues::Scale, Add, Times,
         weft::epilogues::ClampRange, weft::epilogues::OutputScale,
         weft::epilogues::ClampTo<std::int8_t>>> {};)",
-                                              {.values = {"high", "Times.by", "Add.by"}});
+      {.values = {"high", "Times.by", "Add.by"}, .back_end = BackEnd::kCpu, .cache_bytes = 0});
   ASSERT_TRUE(op.ok()) << op.status();
   Values values = op->values();
   EXPECT_THAT(values.Set("by", 1.0).message(), HasSubstr("2 functors of the policy have a member "
@@ -195,7 +123,50 @@ TEST(Twin, ValuesOfSeveralFunctors) {
   EXPECT_EQ(*values.Get("shift"), -3.0);
 }
 
-std::string ErrorOf(const std::string& source, const Options& options = {}) {
+// A functor that checks its numbers asks its own function, which the host has of g++ alone.
+TEST(OperatorOnCpu, AFunctorChecksItsNumbers) {
+  const absl::StatusOr<Operator> op =
+      Compile("struct Op : weft::conv::S8Conv4<weft::epilogues::BiasHSwishOnSteps<>> {};",
+              {.values = {"scale"}, .back_end = BackEnd::kCpu, .cache_bytes = 0});
+  ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_TRUE(op->facts().record().asks_host);
+  const conv::Problem problem = {.n = 1, .h = 2, .w = 2, .c = 4, .k = 4};
+  const absl::StatusOr<conv::ConvPlan> plan = op->Plan(problem);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  Values values = op->values();
+  ASSERT_TRUE(values.Set("scale", 0.0).ok());
+  const auto filter =
+      PackFilter<CxRSKx<4>>({.k = 4, .c = 4, .r = 1, .s = 1}, std::vector<std::int8_t>(16, 1));
+  std::vector<float> bias(4);
+  alignas(16) std::int8_t src[16] = {}, dst[16] = {};
+  const Arguments args = {.src = src,
+                          .filter = FilterOf(filter->view()),
+                          .bias = bias.data(),
+                          .dst = dst,
+                          .output_scale = 1.0f,
+                          .values = &values};
+  EXPECT_THAT(std::string(op->RunOnCpu(*plan, args).message()),
+              HasSubstr("scale of OnSteps is not a finite number above 0"));
+  ASSERT_TRUE(values.Set("scale", 0.5).ok());
+  EXPECT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
+}
+
+// What NVRTC says of the policy is what the run on the CPU goes by.
+TEST(OperatorOnCpu, HasTheFactsOfNvrtc) {
+  const absl::StatusOr<Operator> op = Compile(
+      kRtcCases, {.policy = NameOf("EachImage"), .back_end = BackEnd::kGpu, .cache_bytes = 0});
+  if (absl::IsNotFound(op.status())) GTEST_SKIP() << op.status();
+  ASSERT_TRUE(op.ok()) << op.status();
+  ExpectMatchesReference<rtc_cases::EachImage>(*op, ProblemOf("EachImage"));
+  if (ComputeCapability().ok()) return;
+  const absl::StatusOr<conv::ConvPlan> plan = op->Plan(ProblemOf("EachImage"));
+  const absl::Status s = op->Run(*plan, Case<rtc_cases::EachImage>(plan->problem).args, nullptr);
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("no usable GPU"));
+}
+
+std::string ErrorOf(const std::string& source, Options options = {}) {
+  options.back_end = BackEnd::kCpu, options.cache_bytes = 0;
   const absl::StatusOr<Operator> op = Compile(source, options);
   EXPECT_FALSE(op.ok());
   return std::string(op.status().message());
@@ -205,6 +176,11 @@ TEST(BadStrings, DefineNothing) {
   for (const char* source : {"", "// struct A {};\n", "int x = 1;", "void f() { struct A {}; }"}) {
     EXPECT_THAT(ErrorOf(source), HasSubstr("the source defines no type")) << source;
   }
+}
+
+TEST(BadStrings, NamesThatAreNone) {
+  EXPECT_THAT(ErrorOf("struct Op {};", {.values = {"a b"}}), HasSubstr("options.values has"));
+  EXPECT_THAT(ErrorOf(std::string("struct Op {};\0", 14)), HasSubstr("has a zero byte"));
 }
 
 TEST(BadStrings, ErrorsShowTheUsersLine) {
@@ -267,14 +243,10 @@ TEST(NoCompiler, IsSaid) {
   EXPECT_THAT(ErrorOf(kGood), HasSubstr("the C++ compiler $CXX=/no/such/g++ is no program"));
 }
 
-TEST(NoHeaders, IsSaid) {
-  const char kGood[] = "struct Op : weft::conv::S8Conv4<> {};";
-  EXPECT_THAT(ErrorOf(kGood, {.include = "/no/such"}),
-              HasSubstr("options.include=/no/such has no weft/version.hpp"));
-  const With wrong("WEFT_INCLUDE", "/no/such");
-  EXPECT_THAT(ErrorOf(kGood), HasSubstr("$WEFT_INCLUDE=/no/such has no weft/version.hpp"));
-  const With read_only("TMPDIR", "/no/such");
-  EXPECT_FALSE(Compile(kGood).ok());
+TEST(NoFolder, IsSaid) {
+  const With wrong("TMPDIR", "/proc");
+  EXPECT_THAT(ErrorOf("struct Op : weft::conv::S8Conv4<> {};"),
+              HasSubstr("set TMPDIR to a folder"));
 }
 
 }  // namespace

@@ -1,62 +1,13 @@
-#include "weft/rtc/gpu/cubin_image.hpp"
+#include "weft/rtc/gpu/cubin.hpp"
 
 #include <elf.h>
 
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "weft/conv/policy/depthwise_config.hpp"
 
 namespace weft::rtc {
-
-struct OwnedImage::Data {
-  PolicyRecord record;
-  // What the record refers to. Parameters are aligned to 64 bytes and copied, never read here.
-  std::string bytes;
-};
-
-OwnedImage::OwnedImage(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
-
-const PolicyRecord& OwnedImage::record() const { return data_->record; }
-
-KernelRecord OwnedImage::kernel(int index) const {
-  if (index < 0 || index >= kMostKernels) return {};
-  return data_->record.kernel[index];
-}
-
-absl::StatusOr<OwnedImage> OwnedImage::FromBytes(std::string_view bytes) {
-  auto data = std::make_shared<Data>();
-  data->bytes = std::string(bytes);
-  PolicyRecord& r = data->record;
-  if (bytes.size() >= sizeof(PolicyRecord)) {
-    std::memcpy(static_cast<void*>(&r), bytes.data(), sizeof(PolicyRecord));
-  }
-  if (bytes.size() < sizeof(PolicyRecord) || r.bytes != sizeof(PolicyRecord)) {
-    return absl::InternalError(
-        absl::StrCat("rtc: the compiled policy is of another version of Weft: it has ",
-                     bytes.size(), " bytes of facts, and ", sizeof(PolicyRecord), " are expected"));
-  }
-  conv::PolicyImage& image = r.image;
-  image.facts.src_layout = r.src_layout;
-  image.facts.dst_layout = r.dst_layout;
-  image.facts.prologue.name = r.prologue;
-  // Who compares descriptions of tiles compares addresses.
-  image.facts.config.other = std::string_view(r.other) == conv::DepthwiseConfig::kName
-                                 ? conv::DepthwiseConfig::kName
-                             : r.other[0] != 0 ? r.other
-                                               : nullptr;
-  for (int i = 0; i < 3; ++i) {
-    const std::int64_t at = r.defaults[i], size = image.params[i].at.bytes;
-    if (at < 0) continue;
-    if (at + size > static_cast<std::int64_t>(bytes.size())) {
-      return absl::InternalError("rtc: the compiled policy lacks its parameters");
-    }
-    image.params[i].defaults = data->bytes.data() + at;
-  }
-  return OwnedImage(std::move(data));
-}
 
 namespace {
 
@@ -74,6 +25,22 @@ std::string_view TextAt(std::string_view file, std::uint64_t at) {
   const std::string_view rest = file.substr(at);
   const std::size_t end = rest.find('\0');
   return end == rest.npos ? std::string_view() : rest.substr(0, end);
+}
+
+// Whether an address is written to bytes [begin, end) of section `index` when the file is loaded.
+bool HasAddress(std::string_view elf, const std::vector<Elf64_Shdr>& sections, std::size_t index,
+                std::uint64_t begin, std::uint64_t end) {
+  for (const Elf64_Shdr& table : sections) {
+    const bool added = table.sh_type == SHT_RELA;
+    if ((table.sh_type != SHT_REL && !added) || table.sh_info != index) continue;
+    const std::uint64_t step = added ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+    for (std::uint64_t at = 0; at + step <= table.sh_size; at += step) {
+      Elf64_Rel entry;
+      if (!ReadAt(elf, table.sh_offset + at, &entry)) return true;
+      if (entry.r_offset >= begin && entry.r_offset < end) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -102,6 +69,13 @@ absl::StatusOr<std::string> VariableOf(std::string_view elf, std::string_view na
       if (TextAt(elf, names + symbol.st_name) != name) continue;
       if (symbol.st_shndx >= sections.size()) return fault("has a variable that is nowhere");
       const Elf64_Shdr& section = sections[symbol.st_shndx];
+      if (HasAddress(elf, sections, symbol.st_shndx, symbol.st_value,
+                     symbol.st_value + symbol.st_size)) {
+        return absl::InvalidArgumentError(
+            "rtc: a functor of the policy has an address as the default of a member, which is "
+            "known "
+            "on the GPU alone; let it be nullptr, and set it with Values::SetAddress");
+      }
       if (section.sh_type == SHT_NOBITS) return std::string(symbol.st_size, '\0');
       const std::uint64_t begin = section.sh_offset + symbol.st_value;
       if (begin > elf.size() || elf.size() - begin < symbol.st_size) {

@@ -17,7 +17,7 @@ using namespace arch::cpu;  // NOLINT
 
 struct ExecutorFunctions {
 #define WEFT_EXECUTOR(result, function, field, parameters, arguments) result(*field) parameters;
-#include "weft/rtc/executor.def"
+#include "weft/rtc/cpu/executor.def"
 #undef WEFT_EXECUTOR
 };
 

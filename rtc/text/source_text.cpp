@@ -1,4 +1,4 @@
-#include "weft/rtc/source_text.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace weft::rtc {
 namespace {
@@ -83,18 +87,56 @@ bool IsKeyword(std::string_view word) {
 
 std::string LastTypeOf(std::string_view source) {
   const std::vector<std::string_view> tokens = TokensOf(source);
-  std::string_view last;
-  int depth = 0;
-  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (tokens[i] == "{") ++depth;
-    if (tokens[i] == "}") --depth;
+  const auto at = [&](std::size_t i) {
+    return i < tokens.size() ? tokens[i] : std::string_view(";");
+  };
+  std::string last;
+  std::vector<std::string> spaces;  // namespaces that are open
+  int depth = 0;                    // of all other braces
+  bool is_template = false;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view token = tokens[i], next = at(i + 2);
+    if (token == "{") ++depth;
+    if (token == "}") {
+      if (depth > 0) {
+        --depth;
+      } else if (!spaces.empty()) {
+        spaces.pop_back();
+      }
+    }
     if (depth != 0) continue;
-    const bool is_class = tokens[i] == "struct" || tokens[i] == "class";
-    const std::string_view next = tokens[i + 2];
-    if (is_class && (next == "{" || next == ":" || next == "final")) last = tokens[i + 1];
-    if (tokens[i] == "using" && next == "=") last = tokens[i + 1];
+    if (token == "namespace") {
+      std::string name;
+      std::size_t end = i + 1;
+      while (at(end) != "{" && at(end) != ";" && at(end) != "=") name += at(end++);
+      if (at(end) == "{") spaces.push_back(name.empty() ? name : absl::StrCat(name, "::"));
+      i = at(end) == "{" ? end : i;
+    } else if (token == "template") {
+      is_template = true;
+    } else if (token == ";" || token == "}") {
+      is_template = false;
+    } else if (!is_template && i + 2 < tokens.size()) {
+      const bool is_class = token == "struct" || token == "class";
+      if ((is_class && (next == "{" || next == ":" || next == "final")) ||
+          (token == "using" && next == "=")) {
+        last = absl::StrCat(absl::StrJoin(spaces, ""), std::string(tokens[i + 1]));
+      }
+    }
   }
-  return std::string(last);
+  return last;
+}
+
+bool IncludesOtherFiles(std::string_view source) {
+  const std::string lines(source);
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
+    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    if (!absl::StartsWith(text, "#")) continue;
+    if (absl::StrContains(text, "__has_include") || absl::StrContains(text, "embed")) return true;
+    if (!absl::StrContains(text, "include")) continue;
+    const bool known = absl::StrContains(text, "\"weft/") || absl::StrContains(text, "<");
+    if (!known) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> PossibleMembersOf(std::string_view source) {
@@ -144,48 +186,42 @@ std::string ProbeOf(const std::string& value, std::size_t index) {
   const std::string member = qualified ? value.substr(point + 1) : value;
   const std::string owner =
       qualified ? absl::StrCat("std::is_same_v<Object, ", value.substr(0, point), "> && ") : "";
-  return absl::StrCat("struct WeftValue", index, " {\n  static constexpr const char* kName = \"",
-                      value, "\";\n  template <class Object> static constexpr weft::rtc::Value ",
-                      "Of() {\n    if constexpr (", owner, "requires { requires ",
-                      "std::is_member_object_pointer_v<decltype(&Object::", member, ")>; }) {\n",
-                      "      return weft::rtc::internal::MemberAt<decltype(Object::", member,
-                      ")>(__builtin_offsetof(Object, ", member,
-                      "));\n    } else {\n      return {};\n    }\n  }\n};\n");
+  return absl::StrCat(
+      "struct WeftValue", index, " {\n  static constexpr const char* kName = \"", value,
+      "\";\n  template <class Object>\n",
+      "  static constexpr weft::rtc::ValueRecord Of() {\n    if constexpr (", owner,
+      "requires { requires ", "std::is_member_object_pointer_v<decltype(&Object::", member,
+      ")>; }) {\n", "      return weft::rtc::internal::MemberAt<decltype(Object::", member,
+      ")>(WEFT_OFFSET(Object, ", member, "));\n    } else {\n      return {};\n    }\n  }\n};\n");
 }
 
 }  // namespace
 
-std::string TwinSource(std::string_view source, std::string_view policy,
+std::string PolicyText(std::string_view source, std::string_view policy,
                        const std::vector<std::string>& values) {
-  std::string text = absl::StrCat(
-      "#include \"weft/rtc/twin_table.hpp\"\n#include \"weft/conv/ready_made.hpp\"\n#line 1 \"",
-      kSourceName, "\"\n", std::string(source), "\n#line 1 \"", kPolicyLine,
-      "\"\nusing WeftPolicy = ", std::string(policy), ";\n#line 1 \"weft\"\n",
-      "namespace {\nconst weft::rtc::ExecutorTable* weft_executor;\n");
-  for (std::size_t i = 0; i < values.size(); ++i) text += ProbeOf(values[i], i);
-  absl::StrAppend(&text, "constexpr weft::rtc::Value weft_values[] = {{}");
+  std::string text =
+      absl::StrCat("#line 1 \"", kSourceName, "\"\n", std::string(source), "\n#line 1 \"",
+                   kPolicyLine, "\"\nusing WeftPolicy = ", std::string(policy),
+                   ";\n#line 1 \"weft\"\nnamespace {\nWEFT_OFFSETS_BEGIN\n");
+  std::string probes;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    absl::StrAppend(&text, ",\n  weft::rtc::internal::ValueOf<WeftPolicy, WeftValue", i, ">()");
+    text += ProbeOf(values[i], i);
+    absl::StrAppend(&probes, ", WeftValue", i);
   }
-  absl::StrAppend(&text, R"(};
-constexpr weft::conv::PolicyImage weft_image = weft::conv::ImageOf<WeftPolicy>();
-}
-#define WEFT_EXECUTOR(result, function, field, parameters, arguments) \
-  result weft::arch::function parameters { return weft_executor->field arguments; }
-#include "weft/rtc/executor.def"
-#pragma GCC visibility push(default)
-extern "C" {
-extern const weft::rtc::TwinSizes weft_twin_sizes;
-const weft::rtc::TwinSizes weft_twin_sizes;
-extern const weft::rtc::TwinTable weft_twin;
-const weft::rtc::TwinTable weft_twin = weft::rtc::TwinOf<WeftPolicy>(
-    &weft_image, weft_values + 1, )",
-                  values.size(), R"(,
-    [](const weft::rtc::ExecutorTable& executor) { weft_executor = &executor; });
-}
-#pragma GCC visibility pop
-)");
+  absl::StrAppend(&text, "WEFT_OFFSETS_END\n}\nusing WeftData = weft::rtc::PolicyData<WeftPolicy",
+                  probes, ">;\n#define WEFT_RECORD {weft::rtc::RecordOf<WeftPolicy", probes,
+                  ">()}\n");
   return text;
+}
+
+bool IsNameOfMember(std::string_view name) {
+  bool begins = true;
+  for (const char c : name) {
+    if (!InWord(c) && c != '.' && c != ':') return false;
+    if (begins && (c == '.' || absl::ascii_isdigit(static_cast<unsigned char>(c)))) return false;
+    begins = c == '.' || c == ':';
+  }
+  return !begins;
 }
 
 }  // namespace internal
