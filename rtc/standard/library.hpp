@@ -1,7 +1,8 @@
-// <utility>, <bit>, <limits>, <array>, <tuple>, <string_view>, <algorithm> and <cmath>, as far as
+// <utility>, <bit>, <limits>, <array>, <tuple>, <string_view> and <algorithm>, as far as
 // Weft's device headers use them, for NVRTC.
 #pragma once
 
+#include "weft/rtc/standard/math.hpp"
 #include "weft/rtc/standard/traits.hpp"
 
 namespace std {

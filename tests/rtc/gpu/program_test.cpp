@@ -5,10 +5,13 @@
 
 #include <unistd.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/rtc/policies.hpp"
 #include "weft/rtc/gpu/compile.hpp"
 
@@ -110,6 +113,37 @@ TEST(ProgramTest, FilterOfEachImageIsAsGxxSays) {
 }
 TEST(ProgramTest, DepthwiseIsAsGxxSays) {
   ExpectSameImage<rtc_cases::Depthwise>("Depthwise");
+}
+
+// What the standard library's functions give where a compiler evaluates them: g++ here, and NVRTC below.
+#define WEFT_BOTH(...) \
+  __VA_ARGS__          \
+  constexpr char kMathText[] = #__VA_ARGS__;
+WEFT_BOTH(
+    constexpr unsigned BitsOf(float x) {
+      return std::bit_cast<unsigned>(x);
+    } constexpr unsigned MathSum(int from, int to) {
+      unsigned sum = 0;
+      for (int i = from; i < to; ++i) {
+        const float x = static_cast<float>(i) * 0.37f - (i % 2) * 0.5f;
+        const float all[] = {std::floor(x),        std::ceil(x),          std::trunc(x),
+                             std::round(x),        std::abs(x),           std::copysign(2.0f, x),
+                             std::fma(x, x, 0.1f), std::sqrt(std::abs(x))};
+        for (const float y : all) sum = sum * 31 + BitsOf(y);
+      }
+      return sum;
+    })
+
+TEST(ProgramTest, MathIsThatOfGxx) {
+  constexpr unsigned kSum = MathSum(-400, 400);
+  const absl::Status s =
+      Program::Compile(absl::StrCat("#include <bit>\n#include <cmath>\n", kMathText,
+                                    "static_assert(MathSum(-400, 400) == ", kSum, "u);\n",
+                                    "struct Op : weft::conv::S8Conv4<> {};"),
+                       {.policy = "Op"})
+          .status();
+  if (absl::IsNotFound(s)) GTEST_SKIP() << s;
+  EXPECT_EQ(s, absl::OkStatus());
 }
 
 // The error of compiling `source`, whose policy is Op.
