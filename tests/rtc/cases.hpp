@@ -83,4 +83,18 @@ inline std::string NameOf(const std::string& policy) {
   return "weft::rtc_cases::" + policy;
 }
 
+// Runs the operator of PolicyT on the CPU.
+template <class PolicyT>
+void ExpectRightOnCpu(const Operator& op, const conv::Problem& problem) {
+  Case<PolicyT> c(problem);
+  const absl::StatusOr<conv::ConvPlan> plan = op.Plan(problem);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  Values values = op.values();
+  ASSERT_TRUE(values.Set("scale", kScale).ok());
+  c.args.values = &values;
+  const absl::Status status = op.RunOnCpu(*plan, c.args);
+  ASSERT_TRUE(status.ok()) << status;
+  c.ExpectRight();
+}
+
 }  // namespace weft::rtc

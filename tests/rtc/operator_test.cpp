@@ -9,7 +9,6 @@
 
 #include "tests/rtc/cases.hpp"
 #include "weft/conv/convolution.hpp"
-#include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/operator.hpp"
 
 namespace weft::rtc {
@@ -26,39 +25,26 @@ Operator Compiled(const std::string& policy) {
   return *std::move(op);
 }
 
-template <class PolicyT>
-void ExpectMatchesReference(const Operator& op, const Problem& problem) {
-  Case<PolicyT> c(problem);
-  const absl::StatusOr<conv::ConvPlan> plan = op.Plan(problem);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  Values values = op.values();
-  ASSERT_TRUE(values.Set("scale", kScale).ok());
-  c.args.values = &values;
-  const absl::Status status = op.RunOnCpu(*plan, c.args);
-  ASSERT_TRUE(status.ok()) << status;
-  c.ExpectRight();
-}
-
 TEST(OperatorOnCpu, NhwcMatchesReference) {
-  ExpectMatchesReference<rtc_cases::Nhwc>(Compiled("Nhwc"), ProblemOf("Nhwc"));
+  ExpectRightOnCpu<rtc_cases::Nhwc>(Compiled("Nhwc"), ProblemOf("Nhwc"));
 }
 TEST(OperatorOnCpu, TmaMatchesReference) {
-  ExpectMatchesReference<rtc_cases::Tma>(Compiled("Tma"), ProblemOf("Tma"));
+  ExpectRightOnCpu<rtc_cases::Tma>(Compiled("Tma"), ProblemOf("Tma"));
 }
 TEST(OperatorOnCpu, FirstLayerMatchesReference) {
-  ExpectMatchesReference<rtc_cases::First>(Compiled("First"), ProblemOf("First"));
+  ExpectRightOnCpu<rtc_cases::First>(Compiled("First"), ProblemOf("First"));
 }
 TEST(OperatorOnCpu, DepthwiseMatchesReference) {
   // The last type of the source is the policy unless another one is named.
   const Operator op = Compiled("");
   EXPECT_EQ(op.policy(), "weft::rtc_cases::Depthwise");
-  ExpectMatchesReference<rtc_cases::Depthwise>(op, ProblemOf("Depthwise"));
+  ExpectRightOnCpu<rtc_cases::Depthwise>(op, ProblemOf("Depthwise"));
 }
 
 TEST(OperatorOnCpu, IsTheTypedOperator) {
   const Operator op = Compiled("Simt");
   Problem problem = ProblemOf("Simt");
-  ExpectMatchesReference<rtc_cases::Simt>(op, problem);
+  ExpectRightOnCpu<rtc_cases::Simt>(op, problem);
 
   const auto typed = conv::Convolution<rtc_cases::Simt>::Create(problem);
   const absl::StatusOr<conv::ConvPlan> plan = op.Plan(problem);
@@ -149,20 +135,6 @@ TEST(OperatorOnCpu, AFunctorChecksItsNumbers) {
               HasSubstr("scale of OnSteps is not a finite number above 0"));
   ASSERT_TRUE(values.Set("scale", 0.5).ok());
   EXPECT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
-}
-
-// What NVRTC says of the policy is what the run on the CPU goes by.
-TEST(OperatorOnCpu, HasTheFactsOfNvrtc) {
-  const absl::StatusOr<Operator> op = Compile(
-      kRtcCases, {.policy = NameOf("EachImage"), .back_end = BackEnd::kGpu, .cache_bytes = 0});
-  if (absl::IsNotFound(op.status())) GTEST_SKIP() << op.status();
-  ASSERT_TRUE(op.ok()) << op.status();
-  ExpectMatchesReference<rtc_cases::EachImage>(*op, ProblemOf("EachImage"));
-  if (ComputeCapability().ok()) return;
-  const absl::StatusOr<conv::ConvPlan> plan = op->Plan(ProblemOf("EachImage"));
-  const absl::Status s = op->Run(*plan, Case<rtc_cases::EachImage>(plan->problem).args, nullptr);
-  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(s.message()), HasSubstr("no usable GPU"));
 }
 
 std::string ErrorOf(const std::string& source, Options options = {}) {
