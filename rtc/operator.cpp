@@ -105,25 +105,37 @@ struct Operator::State {
 
 absl::Status Operator::State::FindFacts() {
   const absl::StatusOr<int> here = ComputeCapability();
-  const bool has_nvrtc = options.back_end != BackEnd::kCpu && Nvrtc::Get().ok();
-  bool for_gpu = options.back_end == BackEnd::kGpu || (has_nvrtc && here.ok());
-  if (options.back_end != BackEnd::kGpu && !for_gpu) {
-    const absl::StatusOr<const Twin*> made = GetTwin();
-    if (made.ok()) {
-      facts = (*made)->policy();
-      return absl::OkStatus();
-    }
-    // Without a C++ compiler NVRTC tells the facts, too.
-    if (!absl::IsNotFound(made.status()) || !has_nvrtc) return made.status();
-  }
   const int capability = options.compute_capability != 0 ? options.compute_capability
                          : here.ok()                     ? *here
                                                          : 90;
-  absl::StatusOr<Program> made = CompileFor(capability);
-  if (!made.ok()) return made.status();
-  facts = made->policy();
-  program = *std::move(made);
-  return absl::OkStatus();
+  const auto by_nvrtc = [&]() -> absl::Status {
+    absl::StatusOr<Program> made = CompileFor(capability);
+    if (!made.ok()) return made.status();
+    facts = made->policy();
+    program = *std::move(made);
+    return absl::OkStatus();
+  };
+  const auto by_gxx = [&]() -> absl::Status {
+    const absl::StatusOr<const Twin*> made = GetTwin();
+    if (!made.ok()) return made.status();
+    facts = (*made)->policy();
+    return absl::OkStatus();
+  };
+  // Whether there is nobody who could have read the text.
+  const auto is_missing = [](const absl::Status& s) {
+    return absl::IsNotFound(s) || absl::IsFailedPrecondition(s);
+  };
+  if (options.back_end == BackEnd::kGpu) return by_nvrtc();
+  if (options.back_end == BackEnd::kCpu) return by_gxx();
+  if (here.ok()) {
+    absl::Status s = by_nvrtc();
+    if (!is_missing(s)) return s;
+    absl::Status other = by_gxx();
+    return absl::IsNotFound(other) ? s : other;
+  }
+  absl::Status s = by_gxx();
+  // Without a C++ compiler NVRTC tells the facts, too.
+  return absl::IsNotFound(s) && Nvrtc::Get().ok() ? by_nvrtc() : s;
 }
 
 absl::StatusOr<Operator> Compile(std::string_view source, const Options& options) {
@@ -212,6 +224,10 @@ absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
                      facts().record().filter_layout, " of ", NameOf(facts().record().filter),
                      "; pack it with weft::PackFilter<FilterLayout>, of a depthwise policy with "
                      "weft::PackDepthwiseFilter"));
+  }
+  if (args.values != nullptr && !args.values->AreOf(facts())) {
+    return absl::InvalidArgumentError(
+        "rtc: args.values are of another operator; make them by values() of this one");
   }
   const Twin* twin = nullptr;
   if (facts().record().asks_host) {

@@ -27,6 +27,8 @@ class Values {
   // The number that a run would use.
   absl::StatusOr<double> Get(std::string_view name) const;
 
+  // Whether they are of an operator with this policy: of no other one, even if it has the same text.
+  bool AreOf(const Policy& policy) const { return policy_.IsCopy(policy); }
   // The functors' bytes.
   const void* bytes(Part part) const { return parts_[static_cast<int>(part)].data(); }
 

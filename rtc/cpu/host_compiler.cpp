@@ -130,7 +130,13 @@ absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& words) 
         absl::StrCat("rtc: ", words[0], " cannot be started: ", std::strerror(failed)));
   }
   int state = 0;
-  while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &state, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended < 0) {  // a program that ignores SIGCHLD is not told how its children end
+    result.exit_code = result.output.empty() ? 0 : 1;
+    return result;
   }
   result.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
   return result;

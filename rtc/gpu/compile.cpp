@@ -113,6 +113,7 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
   absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
   if (!nvrtc.ok()) return nvrtc.status();
   const int capability = options.compute_capability;
+  if (absl::Status s = (*nvrtc)->CheckArchitecture(capability); !s.ok()) return s;
   const std::string text = ProgramText(source, options);
   const std::vector<std::string> flags = Flags(options);
   if (IncludesOtherFiles(source)) cache = nullptr;

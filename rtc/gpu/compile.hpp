@@ -26,7 +26,7 @@ class Program {
   // The source has weft/conv/ready_made.hpp included before its first line. It takes a second of a CPU, or
   // none where the cache has the program. InvalidArgument, with what the compiler says, by the lines of
   // the source, if it does not compile, defines no policy of that name, or a functor of the policy is
-  // not constexpr; NotFound if there is no NVRTC. cache: where compiled policies are kept; null:
+  // not constexpr; NotFound if there is no NVRTC; FailedPrecondition if it has no code for such a GPU. cache: where compiled policies are kept; null:
   // nowhere. That the cache cannot be written is no error: cache_status() says so.
   static absl::StatusOr<Program> Compile(std::string_view source, const CompileOptions& options,
                                          const Cache* cache = nullptr);

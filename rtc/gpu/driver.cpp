@@ -45,6 +45,7 @@ struct Driver {
   Result (*init)(unsigned) = nullptr;
   Result (*error_string)(Result, const char**) = nullptr;
   Result (*context)(Context*) = nullptr;
+  Result (*context_id)(Context, unsigned long long*) = nullptr;
   Result (*set_context)(Context) = nullptr;
   Result (*retain)(Context*, int) = nullptr;
   Result (*context_device)(int*) = nullptr;
@@ -73,6 +74,7 @@ struct Driver {
     find(init, "cuInit");
     find(error_string, "cuGetErrorString");
     find(context, "cuCtxGetCurrent");
+    find(context_id, "cuCtxGetId");
     find(set_context, "cuCtxSetCurrent");
     find(retain, "cuDevicePrimaryCtxRetain");
     find(context_device, "cuCtxGetDevice");
@@ -109,10 +111,15 @@ absl::Status NoGpu(const std::string& why) {
 
 }  // namespace
 
-const void* CurrentContext() {
+std::optional<std::uint64_t> CurrentContext() {
+  const Driver& driver = TheDriver();
   Context context = nullptr;
-  if (TheDriver().missing.empty()) TheDriver().context(&context);
-  return context;
+  unsigned long long id = 0;
+  if (!driver.missing.empty() || driver.context(&context) != kSuccess || context == nullptr ||
+      driver.context_id(context, &id) != kSuccess) {
+    return std::nullopt;
+  }
+  return id;
 }
 
 absl::StatusOr<int> ComputeCapability() {

@@ -1,6 +1,8 @@
 // The CUDA driver, loaded when it is needed: a program needs neither a toolkit nor a GPU to have this.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "weft/gemm/arch/device.hpp"
@@ -36,7 +38,8 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
 absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
                      const arch::LaunchAttributes& attributes, Stream stream);
 
-// A number of the context that is current in the calling thread; 0: none is.
-const void* CurrentContext();
+// The number of the context that is current in the calling thread, which no other context has, before or
+// after; nothing: there is no driver, or no context is current.
+std::optional<std::uint64_t> CurrentContext();
 
 }  // namespace weft::rtc

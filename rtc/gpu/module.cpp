@@ -1,5 +1,6 @@
 #include "weft/rtc/gpu/module.hpp"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -40,14 +41,14 @@ struct Module::State {
   const Compiler compile;
   const std::optional<Cache> cache;
   std::shared_mutex mutex;
-  std::map<int, Program> programs;           // by compute capability
-  std::map<const void*, OnDevice> contexts;  // by context
+  std::map<int, Program> programs;             // by compute capability
+  std::map<std::uint64_t, OnDevice> contexts;  // by CurrentContext
 
   // The kernel in the current context, loaded if it was not yet.
   absl::StatusOr<std::pair<LoadedKernel, arch::DeviceLimits>> Get(int kernel) {
-    if (const void* context = CurrentContext(); context != nullptr) {
+    if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
       const std::shared_lock<std::shared_mutex> lock(mutex);
-      if (const auto at = contexts.find(context); at != contexts.end()) {
+      if (const auto at = contexts.find(*context); at != contexts.end()) {
         const auto loaded = at->second.kernels.find(kernel);
         if (loaded != at->second.kernels.end()) return std::pair(loaded->second, at->second.device);
       }
@@ -57,8 +58,10 @@ struct Module::State {
     if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, *device); !s.ok()) {
       return s;
     }
+    const std::optional<std::uint64_t> context = CurrentContext();
+    if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
     const std::unique_lock<std::shared_mutex> lock(mutex);
-    OnDevice& here = contexts[CurrentContext()];
+    OnDevice& here = contexts[*context];
     here.device = *device;
     if (const auto at = here.kernels.find(kernel); at != here.kernels.end()) {
       return std::pair(at->second, here.device);
@@ -116,6 +119,7 @@ absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, S
       !s.ok()) {
     return s;
   }
+  if (launch.kernel != kernel) return absl::InternalError("rtc: the plan's kernel is another one");
   launch = gemm::SizedLaunch(image.facts, launch, device.sm_count * image.facts.resident_blocks);
   launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
                                 state_->policy.kernel(kernel).dependent;

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -131,6 +132,21 @@ absl::StatusOr<Nvrtc> Nvrtc::Load() {
                                  ", nvJitLink ", link_major, ".", link_minor, " of ",
                                  FileOf(linker, "nvJitLinkVersion"));
   return loaded;
+}
+
+absl::Status Nvrtc::CheckArchitecture(int compute_capability) const {
+  int count = 0;
+  Find<int(int*)>(nvrtc_, "nvrtcGetNumSupportedArchs")(&count);
+  std::vector<int> known(static_cast<std::size_t>(count));
+  Find<int(int*)>(nvrtc_, "nvrtcGetSupportedArchs")(known.data());
+  if (std::find(known.begin(), known.end(), compute_capability) != known.end()) {
+    return absl::OkStatus();
+  }
+  const bool is_new = known.empty() || compute_capability > known.back();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "rtc: compute_capability=", compute_capability, " is not one of ", absl::StrJoin(known, ", "),
+      ", for which ", version_, " compiles",
+      is_new ? "; let WEFT_NVRTC name a newer one" : "; GPUs that old have no newer code"));
 }
 
 absl::StatusOr<LinkInput> Nvrtc::Compile(

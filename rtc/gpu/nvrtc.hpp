@@ -27,6 +27,9 @@ class Nvrtc {
   // Such as "NVRTC 13.0 of /usr/local/cuda/lib64/libnvrtc.so.13".
   const std::string& version() const { return version_; }
 
+  // FailedPrecondition, with the newest one, if it has no code for GPUs of this compute capability.
+  absl::Status CheckArchitecture(int compute_capability) const;
+
   // Compiles `source`, which is shown as `file`. headers: paths and texts of what it may include.
   // expressions: names of kernels that are wanted. InvalidArgument, with the compiler's messages.
   absl::StatusOr<LinkInput> Compile(const std::string& source, const char* file,

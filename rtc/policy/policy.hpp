@@ -37,6 +37,8 @@ class Policy {
   // Whether `other` has the same kernels' parameters and the same functors: what one compiler makes of a
   // policy, and what another does.
   bool IsSame(const Policy& other) const;
+  // Whether `other` is a copy of this one.
+  bool IsCopy(const Policy& other) const { return data_ == other.data_; }
 
  private:
   struct Data;

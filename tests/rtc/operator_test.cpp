@@ -68,6 +68,10 @@ TEST(OperatorOnCpu, IsTheTypedOperator) {
   EXPECT_EQ(op.RunOnCpu(*plan, c.args), wanted);
 
   // What types would refuse.
+  const Values others = Compiled("Simt").values();
+  c.args.values = &others;
+  EXPECT_THAT(op.RunOnCpu(*plan, c.args).message(), HasSubstr("args.values are of another"));
+  c.args.values = &values;
   const std::vector<std::int8_t> zeros(64 * 64);
   const auto krsc = PackFilter<KRSC>(FilterExtents{.k = 64, .c = 64, .r = 1, .s = 1}, zeros);
   c.args.filter = FilterOf(krsc->view());
