@@ -215,7 +215,7 @@ struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
   using typename ConvWgmmaSpec<PolicyT>::Tile;
   static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
   template <class Shape>
-  using Producer = gemm::SlidingWindowProducer<Shape>;
+  using Producer = gemm::FirstLayerProducer<Shape>;
   using Params = SlidingWindowParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
                                      PolicyT::config.warp.m / 8>;
   template <class Mma>
@@ -239,7 +239,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
-  static_assert(Mainloop::Producer::kWholeTiles ||
+  static_assert(Mainloop::Producer::kFirstLayer ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;

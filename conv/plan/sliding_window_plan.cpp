@@ -274,8 +274,8 @@ absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const 
 
 gemm::WgmmaCounts CountsOf(const SlidingWindowPlan& s) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
-  counts.whole_k = true;
-  counts.whole_k_copied = s.source_spec.rank == 0;
+  counts.first_layer = true;
+  counts.first_layer_copied = s.source_spec.rank == 0;
   return counts;
 }
 
