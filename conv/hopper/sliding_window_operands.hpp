@@ -126,7 +126,7 @@ struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 // kWindowRows: the output rows of a window.
 template <class Prologue, class Epilogue, int kWindowRows>
-struct SlidingWindowParams
+struct FirstLayerParams
     : gemm::WarpSpecializedParams<
           typename BatchGrid<Prologue>::Params, SlidingWindowOperandParams, ResidentFilterParams,
           gemm::OutputParams<Epilogue, RowsFor<Prologue, SlidingWindowMap<kWindowRows>>>> {};
