@@ -115,7 +115,7 @@ struct MmaTile {
   static constexpr int kRegistersB = layouts::Size<1>(typename Atom::LayoutB());
 
   // Where a thread finds A or B in a stage of a mainloop; Unswizzled is the stage's layout
-  // (fragment_reader.hpp).
+  // without its swizzle (fragment_reader.hpp).
   struct GroupsOfA {
     static constexpr int kParts = kPartsOf, kCount = kGroupsM * kGroupsN * kParts;
     static constexpr int Row(int group) { return group % kGroupsM * kGroupM; }
