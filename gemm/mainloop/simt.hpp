@@ -175,9 +175,9 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
   struct Transposed : PlaceAlong<Rows, 4>, Share<By, Rows, Pieces<1, 4, kGroups>> {};
   template <class Rows, int kPieceBytes, class By = Tile>
   struct MnMajor : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
-    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? MnMajor::kLines : 1;
+    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? MnMajor::kPieceRows : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
-      return SimtMainloop::Offset<Rows>(outer, row * MnMajor::kLines + cell);
+      return SimtMainloop::Offset<Rows>(outer, row * MnMajor::kPieceRows + cell);
     }
   };
 
