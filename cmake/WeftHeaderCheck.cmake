@@ -32,12 +32,14 @@ function(weft_header_units out extension)
 endfunction()
 
 set(globs)
-foreach(folder layouts gemm prologues epilogues conv)
+foreach(folder layouts gemm prologues epilogues conv rtc)
   list(APPEND globs ${folder}/*.hpp)
 endforeach()
 file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS ${globs})
 file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS layouts/*.cuh gemm/*.cuh conv/*.cuh prologues/*.cuh
                                                  epilogues/*.cuh)
+# NVRTC alone reads rtc/standard.
+list(FILTER library_headers EXCLUDE REGEX "/rtc/standard/")
 set(cxx_headers ${library_headers})
 list(FILTER cxx_headers EXCLUDE REGEX "/cuda_[^/]*$|/cuda/")
 foreach(header IN LISTS cxx_headers)

@@ -4,7 +4,8 @@
 // GPU then goes on as if the call could not happen. A functor whose call is a constant expression
 // has no such calls on the way that the call takes. g++ checks that, since it evaluates the built-in
 // mathematical functions in constant expressions, which nvcc and clang do not; nvcc checks all
-// branches of what device_check.cuh marks.
+// branches of what device_check.cuh marks. NVRTC checks it as g++ does, with the functions of
+// rtc/standard.
 #pragma once
 
 #include <bit>
@@ -22,7 +23,8 @@ namespace weft::epilogues {
 // functor may have if it is none of these. Call is a stateless functor that makes the call to try.
 // True also for compilers that cannot tell, and where Functor{} itself is no constant expression:
 // that says nothing about the call.
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#if defined(__CUDACC_RTC__) || \
+    (defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__))
 namespace internal {
 
 // A Functor each four bytes of which are kWord's.

@@ -58,6 +58,26 @@ template <class Pointer>
 
 }  // namespace internal
 
+// Writes to *run what the epilogue's stages say of themselves.
+template <class Epilogue>
+[[gnu::visibility("hidden")]] void DescribeEpilogue(const Epilogue& epilogue, OutputRun* run) {
+  run->wrong_number = epilogue.WrongNumber();
+  if constexpr (Epilogue::kHasCopy) {
+    run->copy = epilogue.template Get<typename Epilogue::CopyStage>().to;
+  }
+  if constexpr (Epilogue::kHasRange) {
+    const auto& range = epilogue.template Get<typename Epilogue::RangeStage>();
+    run->low = range.low, run->high = range.high;
+  }
+  if constexpr (Epilogue::kHasSums) {
+    run->image_sums = epilogue.template Get<typename Epilogue::SumsStage>().to;
+  }
+  if constexpr (Epilogue::kHasChannelValues) run->channel_values = epilogue.ChannelValues();
+  if constexpr (Epilogue::kResidualZeroPoint) {
+    run->residual_zero_point = epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
+  }
+}
+
 // The epilogue's part of an operator's Arguments. dst: the member of theirs that is the output.
 template <class Epilogue, class Arguments, class Dst>
 [[gnu::visibility("hidden")]] OutputRun OutputRunOf(const Arguments& args, const Dst& dst) {
@@ -74,22 +94,7 @@ template <class Epilogue, class Arguments, class Dst>
   run.gamma_number = internal::AsDouble(args.gamma);
   run.alpha_is_one = args.alpha == Value{1}, run.gamma_is_one = args.gamma == Value{1};
   run.gamma_is_zero = args.gamma == Value{0};
-  run.wrong_number = args.epilogue.WrongNumber();
-  if constexpr (Epilogue::kHasCopy) {
-    run.copy = args.epilogue.template Get<typename Epilogue::CopyStage>().to;
-  }
-  if constexpr (Epilogue::kHasRange) {
-    const auto& range = args.epilogue.template Get<typename Epilogue::RangeStage>();
-    run.low = range.low, run.high = range.high;
-  }
-  if constexpr (Epilogue::kHasSums) {
-    run.image_sums = args.epilogue.template Get<typename Epilogue::SumsStage>().to;
-  }
-  if constexpr (Epilogue::kHasChannelValues) run.channel_values = args.epilogue.ChannelValues();
-  if constexpr (Epilogue::kResidualZeroPoint) {
-    run.residual_zero_point =
-        args.epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
-  }
+  DescribeEpilogue<Epilogue>(args.epilogue, &run);
   return run;
 }
 

@@ -151,7 +151,7 @@ struct WgmmaShape : MainloopTraits {
   static constexpr int kStageBytes =
       (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
       CeilDiv(kReceivedBytes, 1024) * 1024 - (kTransforms ? 1024 : 0) -
-      CeilDiv(Producer::kMemoryBytes, 1024) * 1024;
+      CeilDiv(Producer::MemoryBytes(), 1024) * 1024;
 };
 
 // Which outputs a thread holds of a tile, as an AccumulatorMap (gemm/tile/accumulators.hpp). Shape:

@@ -113,7 +113,7 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
         65536 / (Shape::kConfig.blocks_per_sm * (kThreads + Producer::kThreads)) / 8 * 8;
     return even > 248 ? 248 : even;
   }();
-  static constexpr int kProducerRegisters = (kClusterSplit == 1 ? Producer::kRegisters : 32) +
+  static constexpr int kProducerRegisters = (kClusterSplit == 1 ? Producer::Registers() : 32) +
                                             (Shape::kTransforms ? Shape::kTransformRegisters : 0);
   static constexpr int kRegisters = [] {
     const int share = (kStartRegisters * (kGroups + 1) - kProducerRegisters) / kGroups / 8 * 8;

@@ -64,6 +64,13 @@ Launch CpuBackEnd::SizedForCpu(const TileFacts& facts, const Launch& launch) {
   return sized;
 }
 
+absl::Status CpuBackEnd::RunStarter(const char* who, const TileFacts& facts,
+                                    const Launch& launch) const {
+  arch::CpuReport report;
+  const bool found = starter(SizedForCpu(facts, launch), options, &report);
+  return Finish(who, found, report);
+}
+
 absl::Status CpuBackEnd::Finish(const char* who, bool found, const arch::CpuReport& report) const {
   if (stats != nullptr) *stats = report.stats;
   if (!found) return absl::InternalError(absl::StrCat(who, ": ", kNoSuchKernel));

@@ -131,9 +131,17 @@ struct CpuBackEnd {
   const arch::CpuOptions& options;
   arch::CpuStats* stats = nullptr;
 
+  // Runs a kernel of a policy that was compiled at run time (weft/rtc): what StartKernel and LaunchOnCpu
+  // do. False if the policy has no such kernel.
+  using Starter = bool (*)(const Launch& launch, const CpuOptions& options,
+                           arch::CpuReport* report);
+  Starter starter = nullptr;
+
   template <class PolicyT>
   [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
                                                  const Launch& launch) const;
+  // The same by `starter`.
+  absl::Status RunStarter(const char* who, const TileFacts& facts, const Launch& launch) const;
 
  private:
   static Launch SizedForCpu(const TileFacts& facts, const Launch& launch);

@@ -21,7 +21,7 @@ constexpr GemmFacts GemmFactsOf() {
   if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
     facts.wgmma.stage_bytes = Kernel::Mainloop::kStageBytes;
-    facts.wgmma.row_threads = Kernel::Mainloop::Pipeline::Producer::kRowThreads;
+    facts.wgmma.row_threads = Kernel::Mainloop::Pipeline::Producer::RowThreads();
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;

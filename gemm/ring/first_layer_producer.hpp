@@ -44,7 +44,7 @@ struct FirstLayerProducer : CpAsyncProducerTraits {
   static constexpr bool kFirstLayer = true;
   static constexpr int kShiftThreads = kThreads - 32;
   // Four consumer warpgroups leave fewer.
-  static constexpr int kRegisters = Shape::kGroups == 4 ? 32 : 40;
+  static constexpr int Registers() { return Shape::kGroups == 4 ? 32 : 40; }
 
   // A phase of `landed` ends when TMA has loaded what the rows are cut from.
   struct Memory {

@@ -44,8 +44,10 @@ inline namespace WEFT_BACKEND {
 template <class Shape>
 struct GatherProducer : CpAsyncProducerTraits {
   using Params = MbarRingParams;
-  static constexpr int kRegisters = 56;
-  static constexpr int kMemoryBytes = 2 * Shape::kBlockM * static_cast<int>(sizeof(GatheredRow));
+  static constexpr int Registers() { return 56; }
+  static constexpr int MemoryBytes() {
+    return 2 * Shape::kBlockM * static_cast<int>(sizeof(GatheredRow));
+  }
 
   // Tiles use the two tables of rows alternately: producer threads that are still loading a tile
   // read one while faster ones already write the next tile's rows to the other.

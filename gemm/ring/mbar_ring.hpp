@@ -33,7 +33,7 @@ struct MbarRing : PipelineTraits {
   static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
   // The number of the first transform warp among the producer warpgroup's warps; and the calling
   // warp's number among the transform warps.
-  static constexpr int kFirstTransformWarp = 1 + Producer::kRowThreads;
+  static constexpr int kFirstTransformWarp = 1 + Producer::RowThreads();
   WEFT_DEVICE static int NumberOfTransformWarp(arch::Thread t) {
     return t.WarpUniform(t.warp()) - Mma::kThreads / 32 - kFirstTransformWarp;
   }

@@ -24,16 +24,16 @@ inline namespace WEFT_BACKEND {
 struct ProducerTraits {
   static constexpr int kThreads = 128;
   // Registers of a producer thread, where producers give registers to consumers.
-  static constexpr int kRegisters = 24;
+  static constexpr int Registers() { return 24; }
   // The most threads that share the copies of operand A; 0 where operand B's thread loads A, or
   // all threads load both.
-  static constexpr int kRowThreads = 0;
+  static constexpr int RowThreads() { return 0; }
   // A stage holds all k of operand A of a tile. Operand B is the consumers' (first_layer.hpp).
   static constexpr bool kFirstLayer = false;
   // What producers have in shared memory beside the stages, and its bytes as far as they do not fit
   // into the KB that a kernel counts for mbarriers.
   struct Memory {};
-  static constexpr int kMemoryBytes = 0;
+  static constexpr int MemoryBytes() { return 0; }
   // A thread's place in the ring, and what it remembers from tile to tile.
   using State = RingState;
 

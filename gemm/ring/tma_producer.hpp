@@ -55,8 +55,9 @@ struct TmaProducer : ProducerTraits {
   using Params = MbarRingParams;
   // For functions to read: where Shape names its producer, it has not declared kTransforms yet, and
   // what asked for the value there would get it of the default that Shape inherits.
-  static constexpr int kRowThreads =
-      Params::kMostRowThreads - (Shape::kTransforms ? Shape::kTransformWarps : 0);
+  static constexpr int RowThreads() {
+    return Params::kMostRowThreads - (Shape::kTransforms ? Shape::kTransformWarps : 0);
+  }
 
   WEFT_DEVICE static int Arrivals(arch::Thread, const Params& p) { return 1 + p.row_threads; }
 
@@ -84,11 +85,11 @@ struct TmaProducer : ProducerTraits {
   WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared, const Params& p,
                                   int producer, OperandA& a, OperandB& b, const KTileRange& k_tiles,
                                   int early, State& state) {
-    static_assert(kRowThreads >= 0);
+    static_assert(RowThreads() >= 0);
     if constexpr (Shape::kMayHaveNoK) {
       if (producer == 0 && b.Bytes(0) == 0) return Clear(t, shared, p, k_tiles, state);
     }
-    if constexpr (kRowThreads == 0) {
+    if constexpr (RowThreads() == 0) {
       SeekFirst(a, k_tiles);
       SeekFirst(b, k_tiles);
       if (early >= 0) t.WaitForEarlierGrids();

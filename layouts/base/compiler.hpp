@@ -8,6 +8,8 @@
 #include "weft/see_the_error_above.hpp"  // there is none: ends the compiler before a thousand more
 #endif
 
+// NVRTC has no host compiler; rtc/standard has what it needs instead.
+#if !defined(__CUDACC_RTC__)
 #if defined(__clang__) || __GNUC__ < 11
 #error \
     "Weft needs g++ 11 or newer, also as the host compiler of nvcc (CMAKE_CUDA_HOST_COMPILER, NVCC_CCBIN, -ccbin): clang has no std::fma in constant expressions"
@@ -20,5 +22,6 @@
 #error \
     "Weft computes to the bit: compile without -ffast-math, -Ofast, the flags that they imply, and -mfpmath=387"
 #include "weft/see_the_error_above.hpp"
+#endif
 #endif
 #endif

@@ -1,0 +1,147 @@
+#include "weft/rtc/cache/cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "weft/rtc/cache/digest.hpp"
+
+namespace weft::rtc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An entry is a file KEY.weft of this line, the SHA-256 of the key and the value, and the value.
+constexpr std::string_view kFirstLine = "weft cache 1\n";
+constexpr std::size_t kDigestSize = 64;
+constexpr char kEnding[] = ".weft", kTemporary[] = ".part";
+
+std::string DefaultFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return absl::StrCat(cache, "/weft");
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == 0 ? "" : absl::StrCat(home, "/.cache/weft");
+}
+
+std::string Guard(std::string_view key, std::string_view value) {
+  const std::string_view parts[] = {key, value};
+  return Digest(parts);
+}
+
+absl::Status Unwritable(const std::string& folder, int error) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("rtc: cache folder ",
+                   folder.empty() ? "(none: neither XDG_CACHE_HOME nor HOME is set)" : folder,
+                   " cannot be written: ", std::strerror(error),
+                   "; compiled operators are not kept; name a folder that can be written"));
+}
+
+// Writes all of `text`. 0, or the system's error.
+int WriteAll(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Cache::Cache(const Options& options)
+    : folder_(options.folder.empty() ? DefaultFolder() : options.folder),
+      most_bytes_(options.most_bytes) {}
+
+std::optional<std::string> Cache::Read(const std::string& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const std::string path = absl::StrCat(folder_, "/", key, kEnding);
+  std::string text;
+  {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::string_view all = text;
+  const std::size_t start = kFirstLine.size() + kDigestSize;
+  if (all.size() >= start && all.substr(0, kFirstLine.size()) == kFirstLine &&
+      all.substr(kFirstLine.size(), kDigestSize) == Guard(key, all.substr(start))) {
+    // The oldest are those that nobody has read for longest.
+    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+    return std::string(all.substr(start));
+  }
+  unlink(path.c_str());
+  return std::nullopt;
+}
+
+absl::Status Cache::Write(const std::string& key, std::string_view value) const {
+  if (folder_.empty()) return Unwritable(folder_, ENOENT);
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return Unwritable(folder_, error.value());
+  std::string path = absl::StrCat(folder_, "/", key, ".XXXXXX", kTemporary);
+  const int file = mkstemps(path.data(), static_cast<int>(sizeof(kTemporary) - 1));
+  if (file < 0) return Unwritable(folder_, errno);
+  int failed = WriteAll(file, absl::StrCat(std::string(kFirstLine), Guard(key, value)));
+  if (failed == 0) failed = WriteAll(file, value);
+  if (close(file) != 0 && failed == 0) failed = errno;
+  if (failed == 0 && rename(path.c_str(), absl::StrCat(folder_, "/", key, kEnding).c_str()) != 0) {
+    failed = errno;
+  }
+  if (failed != 0) {
+    unlink(path.c_str());
+    return Unwritable(folder_, failed);
+  }
+  RemoveOldest();
+  return absl::OkStatus();
+}
+
+void Cache::RemoveOldest() const {
+  struct Entry {
+    fs::file_time_type time;
+    std::int64_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  std::int64_t bytes = 0;
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::directory_entry& found : fs::directory_iterator(folder_, error)) {
+    const std::string name = found.path().filename().string();
+    const bool is_entry = absl::EndsWith(name, kEnding), is_part = absl::EndsWith(name, kTemporary);
+    if (!is_entry && !is_part) continue;  // not ours
+    const auto time = found.last_write_time(error);
+    if (error) continue;  // somebody has just removed it
+    const auto size = static_cast<std::int64_t>(found.file_size(error));
+    if (error) continue;
+    if (is_part) {  // of a process that ended before it was done
+      if (now - time > std::chrono::hours(1)) fs::remove(found.path(), error);
+      continue;
+    }
+    bytes += size;
+    entries.push_back({time, size, found.path()});
+  }
+  if (bytes <= most_bytes_) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.time < b.time; });
+  for (const Entry& entry : entries) {
+    if (bytes <= most_bytes_) break;
+    if (fs::remove(entry.path, error)) bytes -= entry.bytes;
+  }
+}
+
+}  // namespace weft::rtc

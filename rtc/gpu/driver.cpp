@@ -1,0 +1,246 @@
+#include "weft/rtc/gpu/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::rtc {
+namespace {
+
+// The driver's types, as cuda.h has them.
+using Result = int;
+using Context = void*;
+using Function = void*;
+constexpr Result kSuccess = 0;
+
+struct Attribute {
+  std::uint32_t id;
+  std::uint32_t pad;
+  union {
+    char bytes[64];
+    std::uint32_t cluster[3];
+    std::int32_t flag;
+  };
+};
+static_assert(sizeof(Attribute) == 72);
+constexpr std::uint32_t kClusterDimension = 4, kProgrammaticSerialization = 6;
+
+struct Config {
+  std::uint32_t grid[3], block[3], shared_bytes;
+  Stream stream;
+  Attribute* attributes;
+  std::uint32_t count;
+};
+static_assert(sizeof(Config) == 56);
+
+constexpr int kMajor = 75, kMinor = 76;  // CUdevice_attribute, of the compute capability
+constexpr int kMaxDynamicSharedBytes = 8, kNonPortableCluster = 14;  // CUfunction_attribute
+
+// The driver's functions; all null without a driver.
+struct Driver {
+  Result (*init)(unsigned) = nullptr;
+  Result (*error_string)(Result, const char**) = nullptr;
+  Result (*context)(Context*) = nullptr;
+  Result (*set_context)(Context) = nullptr;
+  Result (*retain)(Context*, int) = nullptr;
+  Result (*context_device)(int*) = nullptr;
+  Result (*attribute)(int*, int, int) = nullptr;
+  Result (*load)(void**, const void*) = nullptr;
+  Result (*function)(Function*, void*, const char*) = nullptr;
+  Result (*set)(Function, int, int) = nullptr;
+  Result (*launch)(const Config*, Function, void**, void**) = nullptr;
+  Result (*tiled)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
+                  const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
+  Result (*im2col)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
+                   const int*, const int*, std::uint32_t, std::uint32_t, const std::uint32_t*, int,
+                   int, int, int) = nullptr;
+  std::string missing;  // why there is no driver; empty: there is one
+
+  Driver() {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == nullptr) {
+      missing = absl::StrCat("the driver cannot be loaded: ", dlerror());
+      return;
+    }
+    const auto find = [&]<class Pointer>(Pointer& to, const char* name) {
+      to = reinterpret_cast<Pointer>(dlsym(library, name));
+      if (to == nullptr) missing = absl::StrCat("the driver is too old: it has no ", name);
+    };
+    find(init, "cuInit");
+    find(error_string, "cuGetErrorString");
+    find(context, "cuCtxGetCurrent");
+    find(set_context, "cuCtxSetCurrent");
+    find(retain, "cuDevicePrimaryCtxRetain");
+    find(context_device, "cuCtxGetDevice");
+    find(attribute, "cuDeviceGetAttribute");
+    find(load, "cuModuleLoadData");
+    find(function, "cuModuleGetFunction");
+    find(set, "cuFuncSetAttribute");
+    find(launch, "cuLaunchKernelEx");
+    find(tiled, "cuTensorMapEncodeTiled");
+    find(im2col, "cuTensorMapEncodeIm2col");
+    if (!missing.empty()) return;
+    if (const Result failed = init(0); failed != kSuccess) missing = Message(failed);
+  }
+
+  std::string Message(Result result) const {
+    const char* text = nullptr;
+    if (error_string != nullptr) error_string(result, &text);
+    return absl::StrCat(text == nullptr ? "unknown error" : text, " (", result, ")");
+  }
+};
+
+const Driver& TheDriver() {
+  static const Driver driver;
+  return driver;
+}
+
+absl::Status Failed(const char* what, Result result) {
+  return absl::InternalError(absl::StrCat("rtc: ", what, " failed: ", TheDriver().Message(result)));
+}
+
+absl::Status NoGpu(const std::string& why) {
+  return absl::FailedPreconditionError(absl::StrCat("rtc: no usable GPU: ", why, "; use RunOnCpu"));
+}
+
+}  // namespace
+
+const void* CurrentContext() {
+  Context context = nullptr;
+  if (TheDriver().missing.empty()) TheDriver().context(&context);
+  return context;
+}
+
+absl::StatusOr<int> ComputeCapability() {
+  const Driver& driver = TheDriver();
+  if (!driver.missing.empty()) return NoGpu(driver.missing);
+  Context context = nullptr;
+  int device = 0, major = 0, minor = 0;
+  Result failed = driver.context(&context);
+  if (failed == kSuccess && context != nullptr) failed = driver.context_device(&device);
+  if (failed == kSuccess) failed = driver.attribute(&major, kMajor, device);
+  if (failed == kSuccess) failed = driver.attribute(&minor, kMinor, device);
+  return failed == kSuccess ? absl::StatusOr<int>(10 * major + minor)
+                            : NoGpu(driver.Message(failed));
+}
+
+absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
+  const Driver& driver = TheDriver();
+  if (!driver.missing.empty()) return NoGpu(driver.missing);
+  Context context = nullptr;
+  Result failed = driver.context(&context);
+  if (failed == kSuccess && context == nullptr) {
+    failed = driver.retain(&context, 0);
+    if (failed == kSuccess) failed = driver.set_context(context);
+  }
+  int device = 0;
+  if (failed == kSuccess) failed = driver.context_device(&device);
+  const auto get = [&](int attribute) {
+    int value = 0;
+    if (failed == kSuccess) failed = driver.attribute(&value, attribute, device);
+    return value;
+  };
+  arch::DeviceLimits limits;
+  limits.compute_capability = 10 * get(kMajor);
+  limits.compute_capability += get(kMinor);
+  limits.sm_count = get(16);
+  limits.shared_memory_per_block = get(97);
+  limits.shared_memory_per_sm = get(81);
+  limits.registers_per_sm = get(82);
+  limits.max_threads_per_sm = get(39);
+  limits.l2_bytes = get(38);
+  if (failed != kSuccess) return NoGpu(driver.Message(failed));
+  return limits;
+}
+
+arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& s, arch::TensorMap* map) {
+  using arch::LaunchCode, arch::SwizzleSpan;
+  constexpr int kInvalidValue = 1, kL2Promotion128 = 2, kZeros = 0;
+  if (const char* fault = arch::TensorMapFault(s)) {
+    return {LaunchCode::kCudaError, kInvalidValue, fault};
+  }
+  const Driver& driver = TheDriver();
+  if (!driver.missing.empty()) {
+    return {LaunchCode::kCudaError, kInvalidValue, "there is no driver that has tensor maps"};
+  }
+  std::uint64_t dim[5], stride[4];
+  std::uint32_t box[5], step[5];
+  int lower[3], upper[3];
+  for (int i = 0; i < 5; ++i) dim[i] = s.dim[i], box[i] = s.box[i], step[i] = s.step[i];
+  for (int i = 0; i < 4; ++i) stride[i] = s.stride[i];
+  for (int i = 0; i < 3; ++i) lower[i] = s.lower[i], upper[i] = s.upper[i];
+  const int type = s.element_bytes == 1 ? 0 : s.element_bytes == 2 ? 1 : 2;
+  const int interleave = s.interleave32 ? 2 : 0;
+  const int swizzle = s.swizzle == SwizzleSpan::kNone ? 0
+                      : s.swizzle == SwizzleSpan::k32 ? 1
+                      : s.swizzle == SwizzleSpan::k64 ? 2
+                                                      : 3;
+  alignas(128) unsigned char encoded[sizeof(arch::TensorMap)];
+  void* const base = const_cast<void*>(s.base);
+  const Result result =
+      s.kind == arch::TensorMapSpec::Kind::kTiled
+          ? driver.tiled(encoded, type, s.rank, base, dim, stride, box, step, interleave, swizzle,
+                         kL2Promotion128, kZeros)
+          : driver.im2col(encoded, type, s.rank, base, dim, stride, lower, upper, s.channels,
+                          s.pixels, step, interleave, swizzle, kL2Promotion128, kZeros);
+  if (result != kSuccess) {
+    return {LaunchCode::kCudaError, result, "the driver refused the tensor map"};
+  }
+  std::memcpy(map, encoded, sizeof(encoded));
+  return {};
+}
+
+absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& entry, int threads,
+                                  int shared_bytes) {
+  constexpr int kUnrestrictedSharedBytes = 48 * 1024;
+  const Driver& driver = TheDriver();
+  void* module = nullptr;
+  LoadedKernel kernel = {nullptr, threads, shared_bytes};
+  Result failed = driver.load(&module, cubin.data());
+  if (failed == kSuccess) failed = driver.function(&kernel.function, module, entry.c_str());
+  if (failed == kSuccess && shared_bytes > kUnrestrictedSharedBytes) {
+    failed = driver.set(kernel.function, kMaxDynamicSharedBytes, shared_bytes);
+  }
+  if (failed != kSuccess) return Failed("loading the compiled policy", failed);
+  return kernel;
+}
+
+absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
+                     const arch::LaunchAttributes& attributes, Stream stream) {
+  constexpr int kPortableClusterBlocks = 8;
+  const Driver& driver = TheDriver();
+  const arch::Dim3 cluster = attributes.cluster;
+  const int cluster_blocks = cluster.x * cluster.y * cluster.z;
+  Attribute list[2] = {};
+  Config config = {};
+  const auto word = [](int value) { return static_cast<std::uint32_t>(value); };
+  config.grid[0] = word(grid.x), config.grid[1] = word(grid.y), config.grid[2] = word(grid.z);
+  config.block[0] = word(kernel.threads), config.block[1] = config.block[2] = 1;
+  config.shared_bytes =
+      word(attributes.shared_bytes > 0 ? attributes.shared_bytes : kernel.shared_bytes);
+  config.stream = stream;
+  config.attributes = list;
+  Result failed = kSuccess;
+  if (cluster_blocks > kPortableClusterBlocks) {
+    failed = driver.set(kernel.function, kNonPortableCluster, 1);
+  }
+  if (cluster_blocks > 1) {
+    Attribute& a = list[config.count++];
+    a.id = kClusterDimension;
+    a.cluster[0] = word(cluster.x), a.cluster[1] = word(cluster.y), a.cluster[2] = word(cluster.z);
+  }
+  if (attributes.dependent) {
+    Attribute& a = list[config.count++];
+    a.id = kProgrammaticSerialization;
+    a.flag = 1;
+  }
+  void* arguments[] = {const_cast<void*>(params)};
+  if (failed == kSuccess) failed = driver.launch(&config, kernel.function, arguments, nullptr);
+  return failed == kSuccess ? absl::OkStatus() : Failed("the launch", failed);
+}
+
+}  // namespace weft::rtc

@@ -1,0 +1,125 @@
+#include "weft/rtc/gpu/module.hpp"
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "weft/conv/launch/make_params.hpp"
+#include "weft/conv/launch/start.hpp"
+#include "weft/rtc/gpu/driver.hpp"
+
+namespace weft::rtc {
+namespace {
+
+// What is loaded in one context.
+struct OnDevice {
+  arch::DeviceLimits device;
+  std::map<int, LoadedKernel> kernels;  // by their numbers
+};
+
+// The number of a plan's kernel, which Link must know before a launch is made.
+int NumberOfKernel(const conv::ConvPlan& plan) {
+  if (const auto* multistage = std::get_if<conv::MultistagePlan>(&plan.kernel)) {
+    return static_cast<int>(multistage->kind());
+  }
+  const auto* depthwise = std::get_if<conv::DepthwisePlan>(&plan.kernel);
+  return depthwise != nullptr ? depthwise->kernel : 0;
+}
+
+}  // namespace
+
+struct Module::State {
+  State(Policy of, Compiler by, std::optional<Cache> in)
+      : policy(std::move(of)), compile(std::move(by)), cache(std::move(in)) {}
+
+  const Policy policy;
+  const Compiler compile;
+  const std::optional<Cache> cache;
+  std::shared_mutex mutex;
+  std::map<int, Program> programs;           // by compute capability
+  std::map<const void*, OnDevice> contexts;  // by context
+
+  // The kernel in the current context, loaded if it was not yet.
+  absl::StatusOr<std::pair<LoadedKernel, arch::DeviceLimits>> Get(int kernel) {
+    if (const void* context = CurrentContext(); context != nullptr) {
+      const std::shared_lock<std::shared_mutex> lock(mutex);
+      if (const auto at = contexts.find(context); at != contexts.end()) {
+        const auto loaded = at->second.kernels.find(kernel);
+        if (loaded != at->second.kernels.end()) return std::pair(loaded->second, at->second.device);
+      }
+    }
+    absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
+    if (!device.ok()) return device.status();
+    if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, *device); !s.ok()) {
+      return s;
+    }
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    OnDevice& here = contexts[CurrentContext()];
+    here.device = *device;
+    if (const auto at = here.kernels.find(kernel); at != here.kernels.end()) {
+      return std::pair(at->second, here.device);
+    }
+    const absl::StatusOr<const Program*> program = ProgramFor(device->compute_capability);
+    if (!program.ok()) return program.status();
+    absl::StatusOr<std::string> cubin =
+        (*program)->Link(kernel, cache.has_value() ? &*cache : nullptr);
+    if (!cubin.ok()) return cubin.status();
+    const KernelRecord record = policy.kernel(kernel);
+    absl::StatusOr<LoadedKernel> loaded =
+        Load(*cubin, (*program)->entry(kernel), record.threads, record.shared_bytes);
+    if (!loaded.ok()) return loaded.status();
+    here.kernels[kernel] = *loaded;
+    return std::pair(*loaded, here.device);
+  }
+
+ private:
+  // The program of a compute capability, compiled if it was not yet. The mutex is locked.
+  absl::StatusOr<const Program*> ProgramFor(int compute_capability) {
+    if (const auto at = programs.find(compute_capability); at != programs.end()) {
+      return &at->second;
+    }
+    absl::StatusOr<Program> made = compile(compute_capability);
+    if (!made.ok()) return made.status();
+    if (!made->policy().IsSame(policy)) {
+      return absl::InternalError(
+          "rtc: NVRTC and g++ lay the policy out differently; please report it, with the source");
+    }
+    return &programs.emplace(compute_capability, *std::move(made)).first->second;
+  }
+};
+
+Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache)
+    : state_(std::make_shared<State>(std::move(policy), std::move(compile), std::move(cache))) {}
+
+absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
+  return state_->Get(NumberOfKernel(plan)).status();
+}
+
+absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
+                         const gemm::LaunchOptions& options) const {
+  const conv::PolicyImage& image = state_->policy.image();
+  if (absl::Status s = conv::CheckArguments(image, plan, run); !s.ok()) return s;
+  if (plan.problem.IsEmpty()) return absl::OkStatus();
+  const int kernel = NumberOfKernel(plan);
+  const auto loaded = state_->Get(kernel);
+  if (!loaded.ok()) return loaded.status();
+  const auto& [code, device] = *loaded;
+  const conv::ParamsImage& params = image.params[conv::ParamsOf(plan)];
+  gemm::ParamsBuffer bytes(params.defaults, params.at.bytes);
+  gemm::Launch launch = {0, bytes.data(), plan.grid()};
+  if (absl::Status s =
+          conv::MakeParams(plan, params.at, run, &EncodeByDriver, bytes.writer(), &launch);
+      !s.ok()) {
+    return s;
+  }
+  launch = gemm::SizedLaunch(image.facts, launch, device.sm_count * image.facts.resident_blocks);
+  launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
+                                state_->policy.kernel(kernel).dependent;
+  return Enqueue(code, launch.grid, launch.params, launch.attributes, stream);
+}
+
+}  // namespace weft::rtc

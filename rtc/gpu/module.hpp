@@ -1,0 +1,39 @@
+// Runs a policy that was compiled at run time on a GPU.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "weft/conv/launch/run.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/rtc/gpu/compile.hpp"
+
+namespace weft::rtc {
+
+// A policy's kernels, each of which is compiled, linked and loaded once for each context of a GPU, when it
+// is first needed. Copies share them. Thread-safe.
+class Module {
+ public:
+  // Compiles the policy for GPUs of a compute capability.
+  using Compiler = std::function<absl::StatusOr<Program>(int compute_capability)>;
+
+  // policy: what plans are made of, which is what the compiled code must say, too. cache: where linked
+  // kernels are kept; nothing: nowhere.
+  Module(Policy policy, Compiler compile, std::optional<Cache> cache);
+
+  // Links and loads the kernel of a plan for the current GPU, as the first Run does.
+  absl::Status Prepare(const conv::ConvPlan& plan) const;
+
+  // Checks a run and enqueues it on `stream`, as conv::Convolution::Run does, and with the same errors.
+  absl::Status Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace weft::rtc

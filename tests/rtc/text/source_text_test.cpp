@@ -1,0 +1,55 @@
+#include "weft/rtc/text/source_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace weft::rtc {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(SourceText, LastType) {
+  EXPECT_EQ(LastTypeOf("struct A {};"), "A");
+  EXPECT_EQ(LastTypeOf("struct A {}; class B final : A { struct C {}; };"), "B");
+  EXPECT_EQ(LastTypeOf("struct A {};\nusing B = A;\nvoid f() { struct C {}; }"), "B");
+  EXPECT_EQ(LastTypeOf("// struct A {};\n/* struct B {}; */ int x; \"struct C {};\""), "");
+  EXPECT_EQ(LastTypeOf("#define S struct A {}\nstruct B {};"), "B");
+  EXPECT_EQ(LastTypeOf("struct A {}; template <class T> struct B { T t; };"), "A");
+  EXPECT_EQ(LastTypeOf("template <int i> int v = 1; struct A {};"), "A");
+  EXPECT_EQ(LastTypeOf("namespace n::m { namespace { struct A {}; } }"), "n::m::A");
+  EXPECT_EQ(LastTypeOf("namespace n { struct A {}; } namespace m = n; struct B {};"), "B");
+  EXPECT_EQ(LastTypeOf("struct A {}; struct B;"), "A");
+}
+
+TEST(SourceText, PossibleMembers) {
+  EXPECT_THAT(PossibleMembersOf("struct A { float scale = 1, other; const int* p{}; int t[3]; };"),
+              ElementsAre("scale", "other", "p", "t"));
+  EXPECT_THAT(PossibleMembersOf("struct A { float f(float x) { return x; } int k = 1'000; };"),
+              ElementsAre("x", "k"));
+}
+
+TEST(SourceText, OtherFiles) {
+  EXPECT_FALSE(IncludesOtherFiles("#include \"weft/conv/ready_made.hpp\"\n#include <cmath>\n"));
+  EXPECT_FALSE(IncludesOtherFiles("int x;  // #include \"mine.hpp\"\n"));
+  EXPECT_TRUE(IncludesOtherFiles("int x;\n  #  include \"mine.hpp\"\n"));
+  EXPECT_TRUE(IncludesOtherFiles("#include MINE\n"));
+  EXPECT_TRUE(IncludesOtherFiles("#if __has_include(<mine>)\n#endif\n"));
+}
+
+TEST(SourceText, NamesOfMembers) {
+  for (const char* name : {"scale", "Mine.scale", "n::Mine.scale", "_x1"}) {
+    EXPECT_TRUE(internal::IsNameOfMember(name)) << name;
+  }
+  for (const char* name : {"", "a b", "1x", "x;", "Mine.", ".x", "Mine.2"}) {
+    EXPECT_FALSE(internal::IsNameOfMember(name)) << name;
+  }
+}
+
+TEST(SourceText, PolicySourceIsAStruct) {
+  EXPECT_EQ(
+      PolicySource({.name = "Op", .base = "weft::conv::S8Conv4<>", .dst_layout = "weft::NCHW"}),
+      "struct Op : weft::conv::S8Conv4<> {\n  using DstLayout = weft::NCHW;\n};\n");
+}
+
+}  // namespace
+}  // namespace weft::rtc
