@@ -191,6 +191,16 @@ std::string Operator::Describe(const conv::ConvPlan& plan) const {
   return conv::ConvolutionPlanner::Describe(plan, image().facts);
 }
 
+std::int64_t Operator::src_bytes(const conv::ConvPlan& plan) const {
+  const conv::SourceFacts& source = image().facts.source;
+  return conv::FormatFacts{.interleave = source.interleave, .bits = source.bits}.Bytes(
+      plan.problem.src());
+}
+
+std::int64_t Operator::dst_bytes(const conv::ConvPlan& plan) const {
+  return image().dst.Bytes(plan.problem.dst());
+}
+
 absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
                                               const Arguments& args) const {
   const bool right = args.filter.layout == std::string_view(facts().record().filter_layout) &&

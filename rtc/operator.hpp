@@ -12,7 +12,8 @@
 //     auto plan = op->Plan(problem);
 //     auto values = op->values();
 //     values.Set("scale", 0.5);
-//     op->Run(*plan, {.src = x, .filter = weft::rtc::FilterOf(f), .bias = b, .dst = y, .values = &values}, stream);
+//     op->Run(*plan, {.src = x, .filter = weft::rtc::FilterOf(f), .bias = b, .dst = y,
+//                     .values = &values}, stream);
 //
 // Its outputs are those of conv::Convolution<MyConv>, to the bit. docs/rtc.md says more.
 #pragma once
@@ -105,6 +106,9 @@ class Operator {
   // The checks and errors are those of conv::Convolution<PolicyT>::Create.
   absl::StatusOr<conv::ConvPlan> Plan(const conv::Problem& problem) const;
   std::string Describe(const conv::ConvPlan& plan) const;
+  // Bytes of src and dst in memory, the zero channels of blocked layouts included.
+  std::int64_t src_bytes(const conv::ConvPlan& plan) const;
+  std::int64_t dst_bytes(const conv::ConvPlan& plan) const;
 
   // The functors' values as they are by default, to be changed and given to runs.
   Values values() const { return Values(facts()); }

@@ -89,9 +89,9 @@ if(WEFT_HAVE_CUDA)
 endif()
 # No macro that a program may have, and no warning that it asks for, meets a header: all of them in one file.
 set(content "#include \"tests/build/macros.hpp\"\n")
-foreach(folder layouts gemm prologues epilogues conv)
+foreach(folder layouts gemm prologues epilogues conv rtc)
   file(GLOB_RECURSE paths RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
-  list(FILTER paths EXCLUDE REGEX "/cuda_[^/]*$|/cuda/")
+  list(FILTER paths EXCLUDE REGEX "/cuda_[^/]*$|/cuda/|^rtc/standard/")
   list(TRANSFORM paths REPLACE "(.+)" "#include \"weft/\\1\"\n")
   string(APPEND content ${paths})
 endforeach()
@@ -194,13 +194,16 @@ if(WEFT_INSTALL)
              -DDOCUMENT=${PROJECT_SOURCE_DIR}/docs/block_gemm.md -DCOUNT=1
              ONCE ${once_library} ${once_headers} ${PROJECT_SOURCE_DIR}/docs/block_gemm.md)
   set(documents)
-  foreach(page custom_operators engine quantization)
+  foreach(page custom_operators engine quantization rtc)
     list(APPEND documents ${PROJECT_SOURCE_DIR}/docs/${page}.md)
   endforeach()
   string(REPLACE ";" "," commas "${documents}")
   build_test(documents_custom_operators documents
-             -DDOCUMENT=${commas} -DCOUNT=6 -DONE_FILE=ON
+             -DDOCUMENT=${commas} -DCOUNT=7 -DONE_FILE=ON
              ONCE ${once_library} ${once_headers} ${documents})
+  # Operators of strings are kept there.
+  set_property(TEST documents_custom_operators APPEND PROPERTY
+               ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/rtc_cache")
   if(WEFT_HAVE_CUDA)
     build_test(consumer_cpu consumer -DCASE=cpu)
   endif()

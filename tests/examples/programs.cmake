@@ -8,6 +8,18 @@ add_test(NAME example_own_activation COMMAND own_activation)
 set_tests_properties(example_own_activation PROPERTIES
   PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] above zero, 0 differ from the reference")
 
+# Compiled operators are kept in a folder of the test's.
+foreach(run rtc_operator rtc_operator_cpu)
+  set(flag --backend=cpu)
+  if(run STREQUAL "rtc_operator")  # where there is a GPU, on it
+    set(flag)
+  endif()
+  add_test(NAME example_${run} COMMAND rtc_operator ${flag})
+  set_tests_properties(example_${run} PROPERTIES
+    RESOURCE_LOCK rtc_operator ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/rtc_cache"
+    PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] above zero, 0 differ from the reference")
+endforeach()
+
 add_test(NAME example_depthwise_pointwise COMMAND depthwise_pointwise)
 set_tests_properties(example_depthwise_pointwise PROPERTIES
   PASS_REGULAR_EXPRESSION "[1-9][0-9][0-9][0-9] outputs not zero, all those of two operators")

@@ -50,6 +50,8 @@ TEST(OperatorOnCpu, IsTheTypedOperator) {
   const absl::StatusOr<conv::ConvPlan> plan = op.Plan(problem);
   ASSERT_TRUE(typed.ok() && plan.ok());
   EXPECT_EQ(op.Describe(*plan), typed->Describe());
+  EXPECT_EQ(op.src_bytes(*plan), typed->src_bytes());
+  EXPECT_EQ(op.dst_bytes(*plan), typed->dst_bytes());
   problem.k = 0x7fffffff;
   EXPECT_EQ(op.Plan(problem).status(),
             conv::Convolution<rtc_cases::Simt>::Create(problem).status());
