@@ -14,7 +14,7 @@
 #include "weft/conv/launch/image.hpp"
 #include "weft/conv/launch/run.hpp"
 #include "weft/conv/launch/start.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/policy/policy.hpp"
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/launch/launch.hpp"

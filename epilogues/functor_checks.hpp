@@ -23,8 +23,7 @@ namespace weft::epilogues {
 // functor may have if it is none of these. Call is a stateless functor that makes the call to try.
 // True also for compilers that cannot tell, and where Functor{} itself is no constant expression:
 // that says nothing about the call.
-#if defined(__CUDACC_RTC__) || \
-    (defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__))
+#if defined(__CUDACC_RTC__) || (defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__))
 namespace internal {
 
 // A Functor each four bytes of which are kWord's.

@@ -52,7 +52,7 @@ struct Block {
   using OperandA = BlockOperand<Description, Mainloop, RowsOfA>;
   using OperandB = BlockOperand<Description, Mainloop, typename Mainloop::ColumnsOfB>;
   using ResultC = BlockResult<Description>;
-  static constexpr bool kLinesOfC = ResultC::kRowMajor;
+  static constexpr bool kRowMajorC = ResultC::kRowMajor;
   static_assert(OperandA::kBytes + OperandB::kBytes <= arch::kMaxSharedBytes,
                 "weft: A and B of a block's product need more than 227 KB of shared memory, the "
                 "most any GPU gives one block; make config.shape.k smaller and multiply in steps");

@@ -52,13 +52,13 @@ struct MmaSizes {
 
   template <class Element, class Output, class LayoutCT>
   constexpr MmaSm80Config Config() const {
-    constexpr int kBytes = sizeof(Element);
-    const int run = kBytes >= 4 ? 2 : warp.n == 16 ? 4 : 8;
+    constexpr int kElementBytes = sizeof(Element);
+    const int run = kElementBytes >= 4 ? 2 : warp.n == 16 ? 4 : 8;
     const int most = narrow ? 0 : run * static_cast<int>(sizeof(Output));
-    constexpr int kLeast = kBytes > 4 ? kBytes : 4;
+    constexpr int kLeast = kElementBytes > 4 ? kElementBytes : 4;
     return MmaSm80Config(
-        {block.m, block.n, block.k / kBytes},
-        {warp.m, warp.n, internal::WarpK(block, warp) / kBytes}, stages,
+        {block.m, block.n, block.k / kElementBytes},
+        {warp.m, warp.n, internal::WarpK(block, warp) / kElementBytes}, stages,
         Alignment{narrow ? kLeast : 16, internal::StoreBytes<Output, LayoutCT>(most)});
   }
 };
@@ -70,12 +70,13 @@ struct Sm75Sizes {
 
   template <class Element, class Output, class LayoutCT>
   constexpr MmaSm75Config Config() const {
-    constexpr int kBytes = sizeof(Element);
+    constexpr int kElementBytes = sizeof(Element);
     const int most = narrow ? 0 : 8 * static_cast<int>(sizeof(Output));
-    return WithSrcAlignment(MmaSm75Config({block.m, block.n, block.k / kBytes},
-                                          {warp.m, warp.n, internal::WarpK(block, warp) / kBytes},
-                                          internal::StoreBytes<Output, LayoutCT>(most)),
-                            narrow ? 4 : 16);
+    return WithSrcAlignment(
+        MmaSm75Config({block.m, block.n, block.k / kElementBytes},
+                      {warp.m, warp.n, internal::WarpK(block, warp) / kElementBytes},
+                      internal::StoreBytes<Output, LayoutCT>(most)),
+        narrow ? 4 : 16);
   }
 };
 
@@ -88,11 +89,11 @@ struct WgmmaSizes {
 
   template <class Element, class Output, class LayoutCT>
   constexpr WgmmaSm90Config Config() const {
-    constexpr int kBytes = sizeof(Element);
+    constexpr int kElementBytes = sizeof(Element);
     const WgmmaSm90Config config = WithClusterSplitK(
-        WgmmaSm90Config({block.m, block.n, block.k / kBytes},
-                        {warp.m, warp.n, internal::WarpK(block, warp) / kBytes}, blocks_per_sm,
-                        internal::StoreBytes<Output, LayoutCT>(16)),
+        WgmmaSm90Config({block.m, block.n, block.k / kElementBytes},
+                        {warp.m, warp.n, internal::WarpK(block, warp) / kElementBytes},
+                        blocks_per_sm, internal::StoreBytes<Output, LayoutCT>(16)),
         cluster_split_k);
     return ping_pong ? WithPingPong(config) : config;
   }
@@ -241,17 +242,20 @@ using ProductsOf =
 
 template <class ElementT, class LayoutsT>
 struct GemmParts {
-  static constexpr bool kLines = std::is_same_v<typename LayoutsT::LayoutA, layouts::RowMajor> &&
-                                 std::is_same_v<typename LayoutsT::LayoutB, layouts::ColumnMajor>;
+  static constexpr bool kBothKMajor =
+      std::is_same_v<typename LayoutsT::LayoutA, layouts::RowMajor> &&
+      std::is_same_v<typename LayoutsT::LayoutB, layouts::ColumnMajor>;
   static constexpr bool kTf32 = std::is_same_v<ElementT, Tf32>;
   static constexpr unsigned Parts() {
     using namespace product_families;  // NOLINT(build/namespaces)
     unsigned parts = kNarrow | kMma;
     if (kByte<ElementT>) parts |= kNarrowBytes | kSm75;
     if (std::is_same_v<ElementT, Half>) parts |= kNarrowHalves | kSm75;
-    if (kLines || kTf32) parts |= kLarge;
-    if (kLines || !kFloat16<ElementT>) parts |= kSliced;
-    return parts | (kLines || kFloat16<ElementT> ? kWgmma : kTf32 ? kTransposed : kTransposedBytes);
+    if (kBothKMajor || kTf32) parts |= kLarge;
+    if (kBothKMajor || !kFloat16<ElementT>) parts |= kSliced;
+    return parts | (kBothKMajor || kFloat16<ElementT> ? kWgmma
+                    : kTf32                           ? kTransposed
+                                                      : kTransposedBytes);
   }
 };
 template <class ElementT, class Epilogue, class LayoutsT>

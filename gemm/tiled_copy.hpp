@@ -54,7 +54,7 @@ namespace internal {
 // A tile of kMnMajor lines in the form of a mainloop, so that Share (share.hpp) can divide it among
 // threads.
 template <int kMnMajor, int kThreadsOf>
-struct SharedLines : MainloopTraits {
+struct CopiedExtent : MainloopTraits {
   static constexpr int kBlockM = kMnMajor, kThreads = kThreadsOf;
 };
 
@@ -111,7 +111,7 @@ struct TileCopyLayout {
                 "weft: TileCopy: the threads must divide the tile's accesses, and an access's "
                 "line the threads or they it");
   static constexpr int kInner = kPieces < kThreads ? kPieces : kThreads;
-  using Share = gemm::Share<internal::SharedLines<kMnMajor, kThreads>, RowsOfA,
+  using Share = gemm::Share<internal::CopiedExtent<kMnMajor, kThreads>, RowsOfA,
                             Pieces<kInner, 1, kPieces / kInner>>;
   using Layout =
       typename Share::template Elements<kElements, kRows ? 1 : kTileRows, kRows ? kTileRows : 1>;

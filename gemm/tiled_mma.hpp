@@ -156,12 +156,12 @@ struct TiledMma : MmaTile<AtomT, Tile, GroupsT, kRunOf> {
                          LineMajor<kRows, kGroups>>;
   template <int kK>
   using SharedA =
-      decltype(LinesOf<Element, Stage<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
-                       Base::kM>());
+      decltype(StageLayoutOf<Element, Stage<Base::kM, kK* static_cast<int>(sizeof(Element)) / 32>,
+                             Base::kM>());
   template <int kK>
   using SharedB =
-      decltype(LinesOf<ElementB, Stage<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
-                       Base::kN, kRunOf>());
+      decltype(StageLayoutOf<ElementB, Stage<Base::kN, kK* static_cast<int>(sizeof(Element)) / 32>,
+                             Base::kN, kRunOf>());
 
   // --- Registers. The tensor of an operand is (register, fragment, step of k); that of C has the
   // values of LayoutC.

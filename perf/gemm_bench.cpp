@@ -139,7 +139,7 @@ class Run {
       WEFT_LET(set.c, DeviceBuffer::Create(batch * m * n * sizeof(Sum)));
     }
     Race race(watch(), static_cast<int>(sets.size()));
-    constexpr bool kFloat8 = kPeerWantsLines<Element>;
+    constexpr bool kFloat8 = kPeerWantsKMajor<Element>;
     WEFT_LET(const Way peer, FindAlgorithm<P>(watch(), problem, sets, kFloat8));
     // Of 8-bit floats also without fast sums, if there is such an algorithm.
     absl::StatusOr<Way> full = absl::NotFoundError("of 8-bit floats only");

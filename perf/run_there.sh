@@ -119,8 +119,8 @@ sanitizer() {
       failed=1
     check $tool $gpu/gpu_conv_hopper_wgmma_test --gtest_brief=1 --gtest_filter='*Patches' || failed=1
     check $tool $gpu/gpu_conv_hopper_wgmma_first_test --gtest_brief=1 || failed=1
-    check $tool $gpu/gpu_gemm_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*.Int8:*.HalfLines' || failed=1
-    check $tool $gpu/gpu_gemm_table_simt_test --gtest_brief=1 --gtest_filter='*.Dp4aLines:*.Async:*.AsyncSliced' || failed=1
+    check $tool $gpu/gpu_gemm_table_wgmma_sm90_test --gtest_brief=1 --gtest_filter='*.Int8:*.HalfKMajor' || failed=1
+    check $tool $gpu/gpu_gemm_table_simt_test --gtest_brief=1 --gtest_filter='*.Dp4aKMajor:*.Async:*.AsyncSliced' || failed=1
   done
   return $failed
 }

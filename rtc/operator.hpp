@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "weft/conv/launch/run.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/rtc/policy/policy.hpp"

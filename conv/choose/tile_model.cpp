@@ -6,7 +6,7 @@
 
 #include "weft/conv/depthwise/depthwise_plan.hpp"
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_plan.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/gemm/choose/tile_model_parts.hpp"
 
 namespace weft::conv {

@@ -7,7 +7,7 @@
 namespace weft::conv {
 namespace {
 
-constexpr std::int64_t kBytes = sizeof(std::int32_t);
+constexpr std::int64_t kSumBytes = sizeof(std::int32_t);
 
 std::string Name(const DeconvolutionProblem& p) {
   return absl::StrCat("c=", p.c, " h=", p.h, " w=", p.w, " k=", p.k, " r=", p.r, " s=", p.s,
@@ -59,13 +59,13 @@ absl::StatusOr<DeconvolutionCorrectionBuffer> DeconvolutionCorrectionBuffer::Mak
   buffer.tables_.zero_point_ = zero_point;
   buffer.tables_.fingerprint_ = fingerprint;
   for (const SourceCorrection& table : *tables) buffer.tables_.bytes_ += table.bytes();
-  const std::int64_t size = buffer.bytes() / kBytes;
+  const std::int64_t size = buffer.bytes() / kSumBytes;
   buffer.data_ = internal::NewTable(size);
   if (buffer.data_ == nullptr) return internal::NoMemoryForTable(size);
   std::int32_t* to = buffer.data_.get();
   for (std::size_t i = 0; i < tables->size(); ++i) {
     (*tables)[i].Fill(sums[i].data(), to);
-    to += (*tables)[i].bytes() / kBytes;
+    to += (*tables)[i].bytes() / kSumBytes;
   }
   return buffer;
 }

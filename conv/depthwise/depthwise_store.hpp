@@ -94,7 +94,7 @@ class DepthwiseStore {
       Math::template Convert<kShift>(
           t, p_, pixel, at, pixel.inside, channels_, terms,
           [&](int e) { return Map::Get(acc, m, 0, e); }, outputs[j].value, range_[0]);
-      Keep(channels_.count, outputs[j]);
+      ZeroPadding(channels_.count, outputs[j]);
       if constexpr (Epilogue::kHasSums) {
         std::uint32_t word;
         memcpy(&word, outputs[j].value, sizeof(word));
@@ -119,7 +119,7 @@ class DepthwiseStore {
 
   // Makes zeros of the channels past the last one, in layouts that store them. count: of the
   // thread's channels that exist.
-  WEFT_DEVICE static void Keep(std::int32_t count, Outputs& outputs) {
+  WEFT_DEVICE static void ZeroPadding(std::int32_t count, Outputs& outputs) {
     if constexpr (Dst::kChannelRun > 1) {
       std::uint32_t words[kWords];
       memcpy(words, outputs.value, sizeof(words));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/policy/depthwise_pointwise_policy.hpp"
 #include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/depthwise_pointwise_problem.hpp"

@@ -1,5 +1,5 @@
 // Operands of wgmma_sm90 for a first layer, over NCxHWx<4>: a sliding-window operand, whose rows
-// overlap in shared memory, and a filter that stays there (gemm/ring/sliding_window_producer.hpp).
+// overlap in shared memory, and a filter that stays there (gemm/ring/first_layer_producer.hpp).
 //
 // A chunk of k is 16 bytes: four pixels side by side, of one block of 4 channels and one row of
 // taps. Without swizzle the 8 rows of a core matrix, here output pixels, lie 16 bytes apart. So
@@ -23,7 +23,7 @@
 
 #include "weft/conv/hopper/tma_operands.hpp"
 #include "weft/conv/source/kernel_params.hpp"
-#include "weft/gemm/ring/sliding_window_producer.hpp"
+#include "weft/gemm/ring/first_layer_producer.hpp"
 #include "weft/gemm/tile/channel_order.hpp"
 #include "weft/gemm/tile/traits.hpp"
 
@@ -126,7 +126,7 @@ struct ResidentFilterParams : FilterParams, FilterChunks {};
 
 // kWindowRows: the output rows of a window.
 template <class Prologue, class Epilogue, int kWindowRows>
-struct SlidingWindowParams
+struct FirstLayerParams
     : gemm::WarpSpecializedParams<
           typename BatchGrid<Prologue>::Params, SlidingWindowOperandParams, ResidentFilterParams,
           gemm::OutputParams<Epilogue, RowsFor<Prologue, SlidingWindowMap<kWindowRows>>>> {};

@@ -211,13 +211,13 @@ struct GatheredConvolution : ConvWgmmaSpec<PolicyT> {
 
 // Over NCxHWx<4>, a first layer: a sliding-window operand, and a filter that stays in shared memory.
 template <class PolicyT>
-struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
+struct FirstLayerConvolution : ConvWgmmaSpec<PolicyT> {
   using typename ConvWgmmaSpec<PolicyT>::Tile;
   static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
   template <class Shape>
-  using Producer = gemm::SlidingWindowProducer<Shape>;
-  using Params = SlidingWindowParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
-                                     PolicyT::config.warp.m / 8>;
+  using Producer = gemm::FirstLayerProducer<Shape>;
+  using Params = FirstLayerParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
+                                  PolicyT::config.warp.m / 8>;
   template <class Mma>
   using OperandA = SlidingWindowOperand<Mma, Tile>;
   template <class Mma>
@@ -226,7 +226,7 @@ struct SlidingWindowConvolution : ConvWgmmaSpec<PolicyT> {
 
 template <class PolicyT>
 using WgmmaSpecFor =
-    std::conditional_t<CheckedPolicy<PolicyT>::kSlidingWindow, SlidingWindowConvolution<PolicyT>,
+    std::conditional_t<CheckedPolicy<PolicyT>::kFirstLayer, FirstLayerConvolution<PolicyT>,
                        std::conditional_t<CheckedPolicy<PolicyT>::kGathers,
                                           GatheredConvolution<PolicyT>, TmaConvolution<PolicyT>>>;
 
@@ -239,7 +239,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
-  static_assert(Mainloop::Producer::kWholeTiles ||
+  static_assert(Mainloop::Producer::kFirstLayer ||
                     2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
                 "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   using Pipeline = typename Mainloop::Pipeline;

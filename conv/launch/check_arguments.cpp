@@ -22,9 +22,8 @@ absl::Status CheckPhase(const ConvRun& run) {
 gemm::TensorArgument SourceArgument(const ConvFacts& facts, const Problem& problem,
                                     const gemm::GivenTensor& src) {
   const bool wgmma = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
-  constexpr int kFew = 4;  // channels of a block of NCxHWx<4>, which TMA does not load
-  // TMA loads whole blocks of NCxHWx<32>.
-  const bool blocks = wgmma && !facts.source.nhwc && facts.source.interleave > kFew;
+  // TMA loads whole blocks of NCxHWx<32>, and does not load those of a first layer's NCxHWx<4>.
+  const bool blocks = wgmma && !facts.source.nhwc && !facts.wgmma.first_layer;
   const FormatFacts format = {facts.source.interleave, facts.source.bits};
   return {.field = "src",
           .address = src.address,

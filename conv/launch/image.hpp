@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "weft/conv/launch/params_layout.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 #include "weft/conv/policy/facts.hpp"
 #include "weft/gemm/check/epilogue_facts.hpp"
 

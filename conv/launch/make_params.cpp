@@ -44,7 +44,7 @@ class Maker {
     return absl::OkStatus();
   }
 
-  absl::Status Make(const SlidingWindowPlan& own) const {
+  absl::Status Make(const FirstLayerPlan& own) const {
     SlidingWindowSource source = own.source;
     source.src = run_.src.address;
     gemm::MbarRingParams ring = own.ring;

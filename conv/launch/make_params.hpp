@@ -3,7 +3,7 @@
 
 #include "weft/conv/launch/image.hpp"
 #include "weft/conv/launch/run.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/gemm/launch/params_writer.hpp"
 #include "weft/layouts/base/abseil.hpp"

@@ -121,8 +121,8 @@ constexpr ParamsLayout ParamsLayoutOf(
   return at;
 }
 template <class Prologue, class Epilogue, int kWindowRows>
-constexpr ParamsLayout ParamsLayoutOf(const SlidingWindowParams<Prologue, Epilogue, kWindowRows>*) {
-  using Params = SlidingWindowParams<Prologue, Epilogue, kWindowRows>;
+constexpr ParamsLayout ParamsLayoutOf(const FirstLayerParams<Prologue, Epilogue, kWindowRows>*) {
+  using Params = FirstLayerParams<Prologue, Epilogue, kWindowRows>;
   ParamsLayout at = RingLayout<Params, Prologue>();
   at.a_map = WEFT_OFFSET(Params, a.map);
   at.b_chunks = WEFT_OFFSET(Params, b.chunks);

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "weft/conv/launch/arguments.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/gemm/check/output_run.hpp"
 #include "weft/prologues/prologues.hpp"

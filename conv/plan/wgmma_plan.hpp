@@ -18,7 +18,7 @@
 // (conv/plan/packed_rows.hpp), and the source is loaded by a patch.
 //
 // Over NCxHWx<4> the source is a sliding-window operand instead
-// (conv/plan/sliding_window_plan.hpp), and threads load rows that TMA cannot read
+// (conv/plan/first_layer_plan.hpp), and threads load rows that TMA cannot read
 // (conv/plan/gather_plan.hpp).
 #pragma once
 

@@ -296,13 +296,13 @@ struct CheckedPolicy<PolicyT> {
                 "layer's NCxHWx<4>; other blocks take an MmaSm80Config");
   // wgmma_sm90 over few channels, with a sliding-window operand
   // (conv/hopper/sliding_window_operands.hpp).
-  static constexpr bool kSlidingWindow = kWgmma && SrcLayout::kInterleave == 4;
+  static constexpr bool kFirstLayer = kWgmma && SrcLayout::kInterleave == 4;
   // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
   // (conv/hopper/gathered_operands.hpp).
   static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
   static_assert(
       kElementBytes == 1 ||
-          (!kInt4 && !kInt4Source && !kSlidingWindow && !kDepthwise && !kConvertsSource<PolicyT>),
+          (!kInt4 && !kInt4Source && !kFirstLayer && !kDepthwise && !kConvertsSource<PolicyT>),
       "weft: filters and sources of 4 bits, sliding-window operands, depthwise convolutions "
       "and SourceFunctors are of elements of one byte");
 
@@ -354,13 +354,13 @@ struct CheckedPolicy<PolicyT> {
       !kSimt || config.alignment.src == 4 * kSrcBits / 8,
       "weft: config.alignment.src does not fit NCxHWx<4>: its channel blocks are 4 bytes, "
       "so 4 is the only choice; those of PairedInt4<NCxHWx<4>> are 2, so there it is 2");
-  static_assert(!kSlidingWindow || config.alignment.src == 4,
+  static_assert(!kFirstLayer || config.alignment.src == 4,
                 "weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>, whose pixels are "
                 "4 bytes; give the policy WithSrcAlignment(config, 4)");
   static_assert(!kDepthwise || config.alignment.src == 4,
                 "weft: config.alignment.src of a DepthwiseConfig is 4, the channels of one thread");
   static_assert(
-      kSimt || kDepthwise || kSlidingWindow || config.alignment.src == 16 ||
+      kSimt || kDepthwise || kFirstLayer || config.alignment.src == 16 ||
           (kNhwc && (config.alignment.src == 8 || (!kWgmma && config.alignment.src == 4))),
       "weft: config.alignment.src of tensor-core mainloops is 16; for NHWC whose C is not a "
       "multiple of 16 it is 8, or with mma_sm80 4");

@@ -57,8 +57,8 @@ class SourceTransform {
     if constexpr (kConverts && kDependsOf<Tile>.group) first_ = tile.batch.g * p.group_channels;
   }
 
-  WEFT_DEVICE void Keep(arch::Thread t, const Iterator& iterator, int v, int bytes, Loaded&,
-                        Kept& kept) {
+  WEFT_DEVICE void OnLoad(arch::Thread t, const Iterator& iterator, int v, int bytes, Loaded&,
+                          Kept& kept) {
     if constexpr (kConverts) {
       kept.inside |= bytes > 0 ? 1u << v : 0u;
       kept.channel[v / Shape::kRows] = first_ + iterator.Channel(t) * 8 / Checked::kSrcBits;

@@ -253,12 +253,12 @@ absl::StatusOr<SourceCorrectionBuffer> SourceCorrectionBuffer::Make(
 
 int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
                          gemm::TensorArgument* to) const {
-  constexpr std::int64_t kBytes = sizeof(std::int32_t);
+  constexpr std::int64_t kSumBytes = sizeof(std::int32_t);
   int count = 0;
   if (source_stage) {
     to[count++] = {.field = "source_correction",
                    .address = source_correction.data(),
-                   .alignment = kBytes,
+                   .alignment = kSumBytes,
                    .line_bytes = source_correction.bytes(),
                    .if_null =
                        "is missing; call conv::MakeSourceCorrection with the packed filter "
@@ -267,16 +267,16 @@ int ZeroPoints::Operands(const Problem& p, const TensorExtents& dst,
   if (filter_stage) {
     to[count++] = {.field = "filter_zero_point",
                    .address = filter_zero_point,
-                   .alignment = kBytes,
-                   .line_bytes = p.k * kBytes,
+                   .alignment = kSumBytes,
+                   .line_bytes = p.k * kSumBytes,
                    .if_null = "is null; give the address of k int32 numbers",
                    .given = filter_zero_point.given()};
   }
   if (filter_stage && !depthwise) {
     to[count++] = {.field = "window_sums",
                    .address = window_sums,
-                   .alignment = kBytes,
-                   .line_bytes = p.n * p.groups * dst.h * dst.w * kBytes,
+                   .alignment = kSumBytes,
+                   .line_bytes = p.n * p.groups * dst.h * dst.w * kSumBytes,
                    .if_null = "is null; give what conv::WindowSums made of the same source",
                    .given = window_sums.given()};
   }

@@ -152,7 +152,7 @@ struct CheckedBlock<Description> {
   static constexpr bool kWgmma = config.mainloop == Mainloop::kWgmmaSm90;
   static constexpr bool kMma = kWgmma || config.mainloop == Mainloop::kMmaSm80;  // tensor cores
   static constexpr bool kAsync = config.mainloop == Mainloop::kSimtAsync;
-  static constexpr bool kBytes = sizeof(ElementOfA) == 1;
+  static constexpr bool kByteElements = sizeof(ElementOfA) == 1;
   static constexpr bool kSixteen =
       std::is_same_v<ElementOfA, Half> || std::is_same_v<ElementOfA, Bfloat16>;
   using Expected = internal::BlockSum<ElementOfA, typename Description::ElementB>;
@@ -173,7 +173,7 @@ struct CheckedBlock<Description> {
   static_assert(kMainloop,
                 "weft: config.mainloop of a block's product is kSimt, kSimtAsync, kMmaSm80 or "
                 "kWgmmaSm90");
-  static_assert(!kAsync || !kBytes,
+  static_assert(!kAsync || !kByteElements,
                 "weft: bytes of a block's product take config.mainloop = kSimt, kMmaSm80 or, on "
                 "sm_90a, kWgmmaSm90");
   static_assert(!kMainloop || kMma || !kSixteen,
@@ -182,11 +182,11 @@ struct CheckedBlock<Description> {
   static_assert(!kWgmma || !std::is_same_v<ElementOfA, std::uint8_t>,
                 "weft: unsigned bytes of a block's product take config.mainloop = kSimt or "
                 "kMmaSm80");
-  static_assert(!kMma || kBytes || kSixteen,
+  static_assert(!kMma || kByteElements || kSixteen,
                 "weft: float, double and weft::Complex of a block's product take config.mainloop = "
                 "kSimt or kSimtAsync");
-  static constexpr bool kTakesTypes = (kMma || !kSixteen) && (!kAsync || !kBytes) &&
-                                      (!kMma || kBytes || kSixteen) &&
+  static constexpr bool kTakesTypes = (kMma || !kSixteen) && (!kAsync || !kByteElements) &&
+                                      (!kMma || kByteElements || kSixteen) &&
                                       (!kWgmma || !std::is_same_v<ElementOfA, std::uint8_t>);
   static constexpr bool kShape = internal::PositiveTile(config.shape) && config.shape.m <= 1024 &&
                                  config.shape.n <= 1024 && config.shape.k <= 65536;
@@ -213,17 +213,17 @@ struct CheckedBlock<Description> {
 // How Description's product is divided among `threads` threads; warps is 0 if these are too few.
 template <class Description>
 constexpr internal::BlockTiles BlockTilesOf(int threads) {
-  constexpr int kBytes = sizeof(typename Description::ElementA);
+  constexpr int kElementBytes = sizeof(typename Description::ElementA);
   return CheckedBlock<Description>::kWgmma
-             ? internal::WgmmaTiles(Description::config.shape, kBytes, threads / 128,
+             ? internal::WgmmaTiles(Description::config.shape, kElementBytes, threads / 128,
                                     Description::config.whole_rows)
          : CheckedBlock<Description>::kMma
-             ? internal::MmaTiles(Description::config.shape, kBytes, threads / 32,
+             ? internal::MmaTiles(Description::config.shape, kElementBytes, threads / 32,
                                   Description::config.whole_rows)
-             : internal::SimtTiles(
-                   Description::config.shape,
-                   {kBytes == 1 ? 4 : 1, CheckedBlock<Description>::kAsync ? 16 / kBytes : 0},
-                   threads / 32, Description::config.whole_rows);
+             : internal::SimtTiles(Description::config.shape,
+                                   {kElementBytes == 1 ? 4 : 1,
+                                    CheckedBlock<Description>::kAsync ? 16 / kElementBytes : 0},
+                                   threads / 32, Description::config.whole_rows);
 }
 
 // The number of threads, 32 to 256, that Description's product gets by default: the fewest with

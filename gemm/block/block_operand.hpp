@@ -34,14 +34,14 @@ constexpr auto BlockLayout() {
   constexpr Mainloop kMainloop = Mma::config.kMainloop;
   if constexpr (kMainloop == Mainloop::kMmaSm80) {  // also wgmma; see mma_shared.hpp
     constexpr auto kStage =
-        LinesOf<typename Mma::Tiled::Element,
-                std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>, kRows,
-                Rows::kIsA ? 0 : Mma::kRun>();
-    constexpr auto kLines = kStage.layout();
+        StageLayoutOf<typename Mma::Tiled::Element,
+                      std::conditional_t<Rows::kIsA, typename Mma::LayoutA, typename Mma::LayoutB>,
+                      kRows, Rows::kIsA ? 0 : Mma::kRun>();
+    constexpr auto kUnswizzled = kStage.layout();
     const auto k =
-        MakeLayout(layouts::Get<1>(kLines), MakeLayout(layouts::Int<kKTiles>{}, kStageDepth));
+        MakeLayout(layouts::Get<1>(kUnswizzled), MakeLayout(layouts::Int<kKTiles>{}, kStageDepth));
     return layouts::MakeComposedLayout(typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
-                                       MakeLayout(layouts::Get<0>(kLines), k));
+                                       MakeLayout(layouts::Get<0>(kUnswizzled), k));
   } else if constexpr (kMainloop == Mainloop::kSimtAsync) {  // [k][row]
     constexpr layouts::Int<Rows::kIsA ? Mma::kPitchA : Mma::kPitchB> kPitch{};
     return MakeLayout(MakeLayout(layouts::Int<kRows>{}, layouts::Int<1>{}),
@@ -100,7 +100,7 @@ struct BlockOperand {
   static constexpr int kExtent =
       Rows::kIsA ? Description::config.shape.m : Description::config.shape.n;
   static constexpr int kDepth = Description::config.shape.k;
-  static constexpr bool kLines =
+  static constexpr bool kKMajor =
       Rows::kIsA ? std::is_same_v<typename Description::LayoutA, layouts::RowMajor>
                  : std::is_same_v<typename Description::LayoutB, layouts::ColumnMajor>;
   static constexpr int kElementBytes = sizeof(Element);
@@ -139,15 +139,15 @@ struct BlockOperand {
 
   // The operand that loads the matrix k tile by k tile (operand.hpp), made of an Origin and of
   // ParamsOf, in a block of PolicyT::kThreads threads or in the first so many of it.
-  using Loader =
-      MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, Rows, MatrixKind<kLines, false>>;
+  using Loader = MatrixOperandOf<CopiedTile<Mma, PolicyT::kThreads>, PolicyT, Rows,
+                                 MatrixKind<kKMajor, false>>;
   struct Origin {
     int m = 0, n = 0;
   };
   static constexpr MatrixParams ParamsOf(const layouts::Matrix<const Element>& from,
                                          std::int32_t rows, std::int32_t depth) {
     return {.data = from.data,
-            .pitch = kLines ? from.row_stride : from.col_stride,
+            .pitch = kKMajor ? from.row_stride : from.col_stride,
             .extent = rows,
             .k = depth};
   }
@@ -183,8 +183,8 @@ struct BlockOperand {
     constexpr int kRowsThere = Rows::template kExtent<Mma>, kDepthThere = kKTiles * Mma::kBlockK;
     for (int i = t.tid(); i < kRowsThere * kDepthThere; i += PolicyT::kThreads) {
       // Neighbouring threads load elements that are adjacent in global memory.
-      const int row = kLines ? i / kDepthThere : i % kRowsThere;
-      const int k = kLines ? i % kDepthThere : i / kRowsThere;
+      const int row = kKMajor ? i / kDepthThere : i % kRowsThere;
+      const int k = kKMajor ? i % kDepthThere : i / kRowsThere;
       Element x{};
       if (row < rows && k < depth) x = load(t.LoadGlobal(&from(row, k)));
       t.StoreShared(&to(row, k), x);

@@ -26,7 +26,7 @@
 namespace weft::gemm {
 
 template <int kRows, int kGroups>
-struct WgmmaLines : LineMajor<kRows, kGroups> {
+struct WgmmaKMajor : LineMajor<kRows, kGroups> {
   static constexpr int kPitch = kGroups * 32, kAlignment = 8 * kPitch;
   static constexpr arch::WgmmaLayout kDescriptor{
       .swizzle = static_cast<arch::SwizzleSpan>(kPitch), .leading = 16, .stride = 8 * kPitch};
@@ -46,8 +46,8 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   static constexpr int kGroupsM = Tile::kWarpsM / 4;  // warpgroups along m, on the same columns
   static_assert(Tile::kWarpsM % 4 == 0 && arch::IsWgmmaN(kN));
 
-  using LayoutA = WgmmaLines<Tile::kBlockM, Tile::kGroups>;
-  using LayoutB = WgmmaLines<Tile::kBlockN, Tile::kGroups>;
+  using LayoutA = WgmmaKMajor<Tile::kBlockM, Tile::kGroups>;
+  using LayoutB = WgmmaKMajor<Tile::kBlockN, Tile::kGroups>;
   static constexpr int kStageAlignment = LayoutA::kAlignment;
   static constexpr int kSteps = 1, kCopyPoints = 2, kStagesRead = 2;  // of CpAsyncRing
   static constexpr int kStages =
@@ -90,21 +90,21 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
     End(t, acc);
   }
   // The same with operand A of a warp's rows in registers (RS), arranged as in mma_sm80. They must
-  // be complete before Begin and unchanged until after End; Keep in both places tells the compiler
+  // be complete before Begin and unchanged until after End; KeepInPlace in both places tells the compiler
   // so.
   using FragmentsA = std::uint32_t[Tile::kGroups][Tile::kFragmentsM][4];
   template <int kStagesOfA>
   WEFT_DEVICE static void MultiplyStages(arch::Thread t, const FragmentsA (&stages_a)[kStagesOfA],
                                          const std::uint8_t* stages_b, Accumulators& acc) {
     const std::uint32_t b = t.SharedAddress(stages_b);
-    Keep(t, stages_a);
+    KeepInPlace(t, stages_a);
     Begin(t, acc);
     WEFT_UNROLL
     for (int s = 0; s < kStagesOfA; ++s) {
       Multiply(t, stages_a[s], b + static_cast<std::uint32_t>(s * Tile::kBytesB), acc);
     }
     End(t, acc);
-    Keep(t, stages_a);
+    KeepInPlace(t, stages_a);
   }
 
   // What CpAsyncRing (pipeline.hpp) drives: a k tile's products run while the next one's start.
@@ -123,7 +123,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
     WEFT_DEVICE void WaitForFree(arch::Thread t) { t.template WgmmaWait<1>(); }
     WEFT_DEVICE void Last(arch::Thread t, Accumulators& acc) {
       t.template WgmmaWait<0>();
-      Keep(t, acc);
+      KeepInPlace(t, acc);
     }
 
    private:
@@ -135,7 +135,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   // them. Between Begin and End nobody may touch acc or the operands.
   WEFT_DEVICE static void Begin(arch::Thread t, Accumulators& acc) {
     t.FenceProxyAsync();
-    Keep(t, acc);
+    KeepInPlace(t, acc);
     t.WgmmaFence();
   }
   WEFT_DEVICE static void Multiply(arch::Thread t, std::uint32_t a, std::uint32_t b,
@@ -163,7 +163,7 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
     }
   }
   template <int kStagesOfA>
-  WEFT_DEVICE static void Keep(arch::Thread t, const FragmentsA (&a)[kStagesOfA]) {
+  WEFT_DEVICE static void KeepInPlace(arch::Thread t, const FragmentsA (&a)[kStagesOfA]) {
     WEFT_UNROLL
     for (int s = 0; s < kStagesOfA; ++s) {
       WEFT_UNROLL
@@ -176,9 +176,9 @@ struct BlockWgmmaMainloop : FragmentTile<PolicyT, MmaMatrices, 16> {
   WEFT_DEVICE static void End(arch::Thread t, Accumulators& acc) {
     t.WgmmaCommit();
     t.template WgmmaWait<0>();
-    Keep(t, acc);
+    KeepInPlace(t, acc);
   }
-  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
+  WEFT_DEVICE static void KeepInPlace(arch::Thread t, Accumulators& acc) {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
   }

@@ -28,7 +28,7 @@ absl::Status CheckExtent(const char* field, std::int64_t value) {
 
 // A matrix as it lies in memory: `lines` rows (of a column-major one, columns) of `extent` adjacent
 // elements. The fields' names are for messages.
-struct Lines {
+struct PitchedMatrix {
   const char* pitch_field;
   const char* extent_field;
   std::int64_t lines;
@@ -39,7 +39,7 @@ struct Lines {
 };
 
 // Checks *pitch, the elements from one line to the next, and fills it in if it is 0.
-absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
+absl::Status CheckPitch(const PitchedMatrix& m, std::int64_t* pitch) {
   const bool given = *pitch != 0;
   if (!given) *pitch = m.extent;
   if (*pitch < m.extent) {
@@ -74,8 +74,8 @@ absl::Status CheckPitch(const Lines& m, std::int64_t* pitch) {
 
 // Checks *stride, the elements from one of `batch` matrices `m` to the next, and fills it in if it
 // is kPacked. by_tma: TMA reads them.
-absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, std::int64_t batch,
-                         bool by_tma, std::int64_t* stride) {
+absl::Status CheckStride(const char* field, const PitchedMatrix& m, std::int64_t pitch,
+                         std::int64_t batch, bool by_tma, std::int64_t* stride) {
   // The stride of a single product means nothing, and may be any number.
   if (*stride == GemmProblem::kPacked || batch <= 1) *stride = m.lines * pitch;
   if (batch <= 1) return absl::OkStatus();
@@ -104,7 +104,7 @@ absl::Status CheckStride(const char* field, const Lines& m, std::int64_t pitch, 
 }
 
 // The least ldc that holds the blocks of all Cs side by side; the largest int64 if none does.
-std::int64_t LeastPitch(const Lines& c, const GemmProblem& p) {
+std::int64_t LeastPitch(const PitchedMatrix& c, const GemmProblem& p) {
   const std::int64_t stride = std::max(p.stride_c, c.extent);
   const std::int64_t most = (kInt64Max - c.extent) / (p.batch - 1);
   return stride > most ? kInt64Max : (p.batch - 1) * stride + c.extent;
@@ -112,7 +112,7 @@ std::int64_t LeastPitch(const Lines& c, const GemmProblem& p) {
 
 // Checks that the Cs of a batch have no element in common, and that kernels can count their rows
 // and columns with 32 bits.
-absl::Status CheckApart(const Lines& c, const GemmProblem& p) {
+absl::Status CheckApart(const PitchedMatrix& c, const GemmProblem& p) {
   // Kernels count rows and columns of the one matrix in which all Cs lie (MatrixRows).
   if (p.stride_c / p.ldc > (kMaxExtent - c.lines) / p.batch ||
       p.stride_c % p.ldc > (kMaxExtent - c.extent) / p.batch) {
@@ -192,27 +192,27 @@ absl::StatusOr<GemmProblem> CheckGemmProblem(const GemmProblem& problem, const G
   }
   const auto operand = [&](const char* pitch, const char* name, std::int64_t extent,
                            const OperandFacts& f) {
-    return Lines{pitch,
-                 f.k_major ? "k" : name,
-                 f.k_major ? extent : p.k,
-                 f.k_major ? p.k : extent,
-                 CeilDiv(f.bits, 8),
-                 f.access,
-                 config.mainloop == Mainloop::kWgmmaSm90 || (f.loads && !f.k_major)
-                     ? nullptr
-                     : "WithSrcAlignment"};
+    return PitchedMatrix{pitch,
+                         f.k_major ? "k" : name,
+                         f.k_major ? extent : p.k,
+                         f.k_major ? p.k : extent,
+                         CeilDiv(f.bits, 8),
+                         f.access,
+                         config.mainloop == Mainloop::kWgmmaSm90 || (f.loads && !f.k_major)
+                             ? nullptr
+                             : "WithSrcAlignment"};
   };
   // A residual has C's leading dimension and elements of at most 4 bytes, perhaps wider than C's.
   const int c_bytes = std::max(facts.store.element_bits / 8, 4);
-  const Lines c = {"ldc",
-                   facts.row_major_c ? "n" : "m",
-                   facts.row_major_c ? p.m : p.n,
-                   facts.row_major_c ? p.n : p.m,
-                   c_bytes,
-                   facts.row_major_c ? store : 1,
-                   "WithDstAlignment"};
-  const Lines a = operand("lda", "m", p.m, facts.a);
-  const Lines b = operand("ldb", "n", p.n, facts.b);
+  const PitchedMatrix c = {"ldc",
+                           facts.row_major_c ? "n" : "m",
+                           facts.row_major_c ? p.m : p.n,
+                           facts.row_major_c ? p.n : p.m,
+                           c_bytes,
+                           facts.row_major_c ? store : 1,
+                           "WithDstAlignment"};
+  const PitchedMatrix a = operand("lda", "m", p.m, facts.a);
+  const PitchedMatrix b = operand("ldb", "n", p.n, facts.b);
   if (absl::Status s = CheckPitch(a, &p.lda); !s.ok()) return s;
   if (absl::Status s = CheckPitch(b, &p.ldb); !s.ok()) return s;
   if (absl::Status s = CheckPitch(c, &p.ldc); !s.ok()) return s;

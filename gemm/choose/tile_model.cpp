@@ -126,9 +126,9 @@ Prediction internal::Predict(const PlanCounts& counts, const TileFacts& tile, co
   result.microseconds = [&] {
     switch (config.mainloop) {
       case Mainloop::kWgmmaSm90:
-        return counts.wgmma.whole_k
-                   ? WholeKMicroseconds(tile, counts, per_sm, gpu, constants.whole_k,
-                                        constants.memory, &result)
+        return counts.wgmma.first_layer
+                   ? FirstLayerMicroseconds(tile, counts, per_sm, gpu, constants.first_layer,
+                                            constants.memory, &result)
                    : WgmmaMicroseconds(tile, counts, gpu, constants.wgmma, constants.memory,
                                        &result);
       case Mainloop::kSimt:
@@ -155,7 +155,7 @@ Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const GpuFac
 Prediction Predict(const PlanCounts& counts, const TileFacts& tile, const CpuFacts& cpu) {
   const TileDescription& config = tile.config;
   TileShape t = config.threadblock;
-  if (counts.wgmma.whole_k) t.k = 32 * counts.wgmma.steps;
+  if (counts.wgmma.first_layer) t.k = 32 * counts.wgmma.steps;
   double per_thread = 0.0;
   Prediction result = internal::SpreadOverCpu(counts, tile, cpu, &per_thread);
   const double gathered = (t.m + t.n) * double(t.k) * tile.element_bytes;

@@ -85,8 +85,8 @@ struct WgmmaConstants {
 };
 
 // wgmma_sm90 with a sliding-window operand, where one k tile holds all k of a tile
-// (gemm/ring/sliding_window_producer.hpp).
-struct WholeKConstants {
+// (gemm/ring/first_layer_producer.hpp).
+struct FirstLayerConstants {
   double launch = 2.2;
   double output = 0.122;      // clocks for an output ...
   double group = 190.0;       // ... for each warpgroup's rows of a tile ...
@@ -98,7 +98,7 @@ struct ModelConstants {
   SimtConstants simt;
   MmaConstants mma;
   WgmmaConstants wgmma;
-  WholeKConstants whole_k;
+  FirstLayerConstants first_layer;
 };
 
 }  // namespace weft::gemm::internal

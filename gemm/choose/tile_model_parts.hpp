@@ -51,7 +51,7 @@ double MemoryMicroseconds(const PlanCounts& counts, const GpuFacts& gpu,
                           const MemoryConstants& constants);
 
 // Microseconds of a kernel of simt or simt_async, of mma_sm75 or mma_sm80, and of wgmma_sm90
-// (WholeK: where one k tile holds all k of a tile). per_sm: tiles of the busiest multiprocessor.
+// (FirstLayer: where one k tile holds all k of a tile). per_sm: tiles of the busiest multiprocessor.
 // Each sets result->memory_bound; those of simt and mma read result->blocks_per_sm.
 double SimtMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
                         const GpuFacts& gpu, const SimtConstants& constants,
@@ -62,9 +62,9 @@ double MmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, double p
 double WgmmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, const GpuFacts& gpu,
                          const WgmmaConstants& constants, const MemoryConstants& memory,
                          Prediction* result);
-double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                          const GpuFacts& gpu, const WholeKConstants& constants,
-                          const MemoryConstants& memory, Prediction* result);
+double FirstLayerMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                              const GpuFacts& gpu, const FirstLayerConstants& constants,
+                              const MemoryConstants& memory, Prediction* result);
 
 // How many more stores than one 8 channels take where a store (config.alignment.dst) holds fewer.
 double NarrowStores(const TileFacts& tile);

@@ -46,14 +46,14 @@ struct TileClocks {
 
 }  // namespace
 
-double WholeKMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
-                          const GpuFacts& gpu, const WholeKConstants& c,
-                          const MemoryConstants& memory, Prediction* result) {
+double FirstLayerMicroseconds(const TileFacts& tile, const PlanCounts& counts, double per_sm,
+                              const GpuFacts& gpu, const FirstLayerConstants& c,
+                              const MemoryConstants& memory, Prediction* result) {
   const TileShape& t = tile.config.threadblock;
   const double products = counts.wgmma.last_steps * t.m * t.n / 128.0;
   const double others =
       c.output * t.m * t.n + c.group * t.m / tile.config.warp.m +
-      (counts.wgmma.whole_k_copied ? c.thread_byte * counts.wgmma.stage_bytes : 0.0);
+      (counts.wgmma.first_layer_copied ? c.thread_byte * counts.wgmma.stage_bytes : 0.0);
   const double compute = per_sm * std::max(products, others) / gpu.clock_mhz;
   return c.launch + Together(compute, MemoryMicroseconds(counts, gpu, memory), 0.0, result);
 }

@@ -93,7 +93,7 @@ class DirectStore : public EpilogueTraits {
         Math::Convert(
             t, p, pixel, at, wanted, channels[g], terms,
             [&](int j) { return Map::Get(acc, i, g, j); }, outputs.value, ranges[g]);
-        Keep(parts[g], outputs);
+        ZeroPadding(parts[g], outputs);
         sums.Take(i, g, outputs.value);
         if constexpr (kPaired) Pair(outputs);
         if constexpr (Epilogue::kWritesOutput) {
@@ -132,7 +132,7 @@ class DirectStore : public EpilogueTraits {
   // belong to existing channels, word by word.
   struct Part {
     std::int64_t offset;
-    std::uint32_t keep[kZeros ? kWords : 1];
+    std::uint32_t mask[kZeros ? kWords : 1];
   };
   struct alignas(16) Outputs {
     Element value[kChannels];
@@ -147,17 +147,17 @@ class DirectStore : public EpilogueTraits {
     part.offset = Dst::ChannelOffset(p.extents, k);
     WEFT_UNROLL
     for (int w = 0; kZeros && w < kWords; ++w) {
-      part.keep[w] = FirstBytes(count * static_cast<int>(sizeof(Element)) - 4 * w);
+      part.mask[w] = FirstBytes(count * static_cast<int>(sizeof(Element)) - 4 * w);
     }
     return part;
   }
 
-  WEFT_DEVICE static void Keep(const Part& part, Outputs& outputs) {
+  WEFT_DEVICE static void ZeroPadding(const Part& part, Outputs& outputs) {
     if constexpr (kZeros) {
       std::uint32_t words[kWords] = {};
       memcpy(words, outputs.value, kBytes);
       WEFT_UNROLL
-      for (int w = 0; w < kWords; ++w) words[w] &= part.keep[w];
+      for (int w = 0; w < kWords; ++w) words[w] &= part.mask[w];
       memcpy(outputs.value, words, kBytes);
     }
   }

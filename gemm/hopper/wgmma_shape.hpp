@@ -54,7 +54,7 @@ struct WgmmaShape : MainloopTraits {
   static constexpr arch::WgmmaType kType = Spec::kType;
   static constexpr bool kS8 = arch::IsBytes(kType);
   static constexpr bool kRegisterFragments = !std::is_void_v<typename Spec::RegisterFragments>;
-  static_assert(!kRegisterFragments || !(Producer::kWholeTiles || Spec::kColumnsMnMajor));
+  static_assert(!kRegisterFragments || !(Producer::kFirstLayer || Spec::kColumnsMnMajor));
   static_assert(!arch::IsWgmmaKMajorOnly(kType) || !(Spec::kRowsMnMajor || Spec::kColumnsMnMajor),
                 "weft: wgmma_sm90 reads operands across k of 16-bit floats only");
   static constexpr bool kRowsMnMajor = Spec::kRowsMnMajor, kColumnsMnMajor = Spec::kColumnsMnMajor;
@@ -65,7 +65,7 @@ struct WgmmaShape : MainloopTraits {
                 "weft: config.warp of wgmma_sm90 is a warpgroup's share: m is 8 to 32 by 8 or a "
                 "multiple of 16 up to 256, n a multiple of 64");
   static_assert(kTile.m % kWarp.m == 0 && kTile.n % kWarp.n == 0 &&
-                    kTile.m <= (Producer::kWholeTiles ? 1024 : 256) && kTile.n <= 256,
+                    kTile.m <= (Producer::kFirstLayer ? 1024 : 256) && kTile.n <= 256,
                 "weft: config.threadblock of wgmma_sm90 is a multiple of config.warp, at most "
                 "256 x 256");
   static_assert(kTile.k * kElementBytes % 32 == 0 && kTile.k > 0 &&
@@ -89,7 +89,7 @@ struct WgmmaShape : MainloopTraits {
       "weft: config.cluster_split_k of wgmma_sm90 is 1, 2, 4 or 8, and config.warp.m a multiple of "
       "8 times as many, of which each block of a cluster stores its part");
   static_assert(
-      kClusterSplit == 1 || !Producer::kWholeTiles,
+      kClusterSplit == 1 || !Producer::kFirstLayer,
       "weft: config.cluster_split_k of wgmma_sm90 over NCxHWx<4> is 1: a tile has one k tile");
   static constexpr int kPackedRows =
       kConfig.packed_rows;  // rows of the output in a row of the product
@@ -110,7 +110,7 @@ struct WgmmaShape : MainloopTraits {
                     (kConsumerGroups == 1 || kClusterSplit == 1),
                 "weft: config.ping_pong of wgmma_sm90 is false, or config.cluster_split_k is 1");
   static_assert(
-      kConsumerGroups == 1 || !Producer::kWholeTiles,
+      kConsumerGroups == 1 || !Producer::kFirstLayer,
       "weft: config.ping_pong of wgmma_sm90 over NCxHWx<4> is false: warpgroups go through a tile "
       "one after the other already");
   static constexpr int kGroupsN = kTile.n / kWarp.n;
@@ -137,11 +137,11 @@ struct WgmmaShape : MainloopTraits {
                                       : PolicyT::Epilogue::kFilterZeroPoint               ? 4
                                                                                           : 0) +
                                      (PolicyT::Epilogue::kHasSums ? 4 : 0);
-  static constexpr bool kBytes = sizeof(typename PolicyT::Epilogue::Output) == 1;
+  static constexpr bool kByteOutputs = sizeof(typename PolicyT::Epilogue::Output) == 1;
   static constexpr bool kHalves = kStagesHalves<PolicyT, kOrder>;
   static constexpr int kStagedBytes =
-      (kBytes ? kConsumerGroups * (kTile.m / kClusterSplit * kTile.n) : 0) +
-      (kBytes || kHalves ? kPlaceBytes * kPackedRows * kGroups * kOwnN : 0) +
+      (kByteOutputs ? kConsumerGroups * (kTile.m / kClusterSplit * kTile.n) : 0) +
+      (kByteOutputs || kHalves ? kPlaceBytes * kPackedRows * kGroups * kOwnN : 0) +
       (kHalves || kStagesCopy<PolicyT, kOrder> ? kGroups * kStagedHalfBytes : 0);
   static constexpr int kReceivedBytes = kClusterSplit == 1
                                             ? 0

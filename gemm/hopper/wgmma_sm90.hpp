@@ -126,7 +126,7 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
   // What ptxas 13.0 needs beside the accumulators. It also lays the accumulators of one instruction
   // out within the registers of the start.
   static constexpr int kFragmentRegisters = Shape::kRegisterFragments ? 16 * kBlocks : 0;
-  static_assert(kBlocks * kN / 2 + (Producer::kWholeTiles ? 48 : 56) + kFragmentRegisters <=
+  static_assert(kBlocks * kN / 2 + (Producer::kFirstLayer ? 48 : 56) + kFragmentRegisters <=
                         kRegisters &&
                     kN / 2 + 24 < kStartRegisters,
                 "weft: the sums of a warpgroup of this config of wgmma_sm90 leave its threads too "
@@ -168,11 +168,11 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
     const std::uint32_t rows = a_ + (a >> 4), columns = b_ + (b >> 4);
     const int steps = k_tile + 1 < k_tiles.all ? plan_.steps : plan_.last_steps;
     const bool accumulate = k_tile > k_tiles.begin;
-    Keep(t, acc);
+    KeepInPlace(t, acc);
     steps_.Multiply(t, plan_, steps, rows, columns, accumulate, acc, started);
   }
 
-  WEFT_DEVICE static void Keep(arch::Thread t, Accumulators& acc) {
+  WEFT_DEVICE static void KeepInPlace(arch::Thread t, Accumulators& acc) {
     WEFT_UNROLL
     for (int x = 0; x < kBlocks; ++x) t.KeepInPlace(acc[x]);
   }

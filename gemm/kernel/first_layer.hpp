@@ -1,6 +1,6 @@
 // The kernel of wgmma_sm90 for a convolution's first layer, over NCxHWx<4>. The whole filter fits
 // in shared memory and stays there: the consumer warpgroups store it themselves, while all threads
-// of the producer warpgroup load the source (SlidingWindowProducer). The grid is persistent, and
+// of the producer warpgroup load the source (FirstLayerProducer). The grid is persistent, and
 // every tile has a single k tile.
 #pragma once
 

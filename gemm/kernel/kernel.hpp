@@ -23,7 +23,7 @@ struct KernelChoice {
   static constexpr auto Choose() {
     if constexpr (Parts::Pipeline::kProducerThreads == 0) {
       return std::type_identity<MultistageKernel<Parts>>();
-    } else if constexpr (Parts::Pipeline::Producer::kWholeTiles) {
+    } else if constexpr (Parts::Pipeline::Producer::kFirstLayer) {
       return std::type_identity<FirstLayerKernel<Parts>>();
     } else if constexpr (Mainloop::kClusterSplit > 1) {
       return std::type_identity<ClusterSplitKKernel<Parts>>();

@@ -42,7 +42,8 @@ struct MapsOfProducts {
   template <class Work>
   WEFT_DEVICE static void Fence(arch::Thread t, const Work& work, int producer) {
     t.FenceTensorMap(producer == 0 ? work.product.b.map : work.product.a.map);
-    if constexpr (Parts::Pipeline::Producer::RowThreads() == 0) t.FenceTensorMap(work.product.a.map);
+    if constexpr (Parts::Pipeline::Producer::RowThreads() == 0)
+      t.FenceTensorMap(work.product.a.map);
   }
 };
 

@@ -112,10 +112,10 @@ struct MmaSm75Mainloop : FragmentTile<PolicyT, Operands, AtomT::kM> {
 
   template <template <class> class Places, class Layout>
   using ReaderOf =
-      LdMatrixReader<Places<typename Layout::Lines>,
+      LdMatrixReader<Places<typename Layout::Unswizzled>,
                      Stored<std::uint8_t, typename Layout::Swizzle, Layout::kAlignment>>;
-  using ReaderA = ReaderOf<Tiled::template LinesA, typename Tile::LayoutA>;
-  using ReaderB = ReaderOf<Tiled::template LinesB, typename Tile::LayoutB>;
+  using ReaderA = ReaderOf<Tiled::template PlacesA, typename Tile::LayoutA>;
+  using ReaderB = ReaderOf<Tiled::template PlacesB, typename Tile::LayoutB>;
 
   // acc += A B of one stage.
   WEFT_DEVICE static void Multiply(arch::Thread t, const std::uint8_t* stage_a,

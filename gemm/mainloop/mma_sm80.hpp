@@ -137,13 +137,13 @@ struct MmaSm80Mainloop
     using Layout = std::conditional_t<Rows::kIsA, typename Tile::LayoutA, typename Tile::LayoutB>;
     static constexpr int kBytes = kPieceBytes, kCells = 1;
     static constexpr int Offset(int row, int, int outer, int) {
-      return typename Layout::Lines()(row * (kBytes / Tile::kElementBytes),
-                                      outer * Tile::kElementBytes);
+      return typename Layout::Unswizzled()(row * (kBytes / Tile::kElementBytes),
+                                           outer * Tile::kElementBytes);
     }
   };
-  // An operand in blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kLines: whether a
+  // An operand in blocks of int4 (layouts/packed_int4.hpp), k groups of a row. kKMajor: whether a
   // row's blocks are side by side in memory, so that neighbouring threads read two of them.
-  template <class Rows, bool kLines, int kPair = kLines && Tile::kGroups % 2 == 0 ? 2 : 1>
+  template <class Rows, bool kKMajor, int kPair = kKMajor && Tile::kGroups % 2 == 0 ? 2 : 1>
   struct Int4Blocks : Share<Tile, Rows, Pieces<kPair, 1, Tile::kGroups / kPair>> {
     static constexpr int kBytes = 16, kCells = 1;
     static constexpr int Offset(int row, int inner, int outer, int) {
@@ -152,19 +152,21 @@ struct MmaSm80Mainloop
   };
 
   // How a warp reads a stage of an operand into fragments; a k group is a step of the reader.
-  template <bool kLines, class Lines, class Layout>
+  template <bool kKMajor, class Unswizzled, class Layout>
   using ReaderOf = std::conditional_t<
-      Tile::template kByWords<kLines>,
-      WordReader<Lines, Stored<std::uint8_t, typename Layout::Swizzle>, typename Atom::Word>,
-      LdMatrixReader<Lines, Stored<std::uint8_t, typename Layout::Swizzle, Layout::kAlignment>>>;
+      Tile::template kByWords<kKMajor>,
+      WordReader<Unswizzled, Stored<std::uint8_t, typename Layout::Swizzle>, typename Atom::Word>,
+      LdMatrixReader<Unswizzled,
+                     Stored<std::uint8_t, typename Layout::Swizzle, Layout::kAlignment>>>;
   // What a reader is given: a pointer to the stage, or the stage's 32-bit shared address.
-  template <bool kLines>
+  template <bool kKMajor>
   using StageOf =
-      std::conditional_t<Tile::template kByWords<kLines>, const std::uint8_t*, std::uint32_t>;
+      std::conditional_t<Tile::template kByWords<kKMajor>, const std::uint8_t*, std::uint32_t>;
   using StageA = StageOf<kKMajorA>;
   using StageB = StageOf<kKMajorB>;
-  using ReaderA = ReaderOf<kKMajorA, typename Tiled::template LinesA<typename Tile::LayoutA::Lines>,
-                           typename Tile::LayoutA>;
+  using ReaderA =
+      ReaderOf<kKMajorA, typename Tiled::template PlacesA<typename Tile::LayoutA::Unswizzled>,
+               typename Tile::LayoutA>;
 
  private:
   using Word = typename Tiled::Word;
@@ -174,7 +176,7 @@ struct MmaSm80Mainloop
   struct BytesB {
     using Words = FragmentsB;  // of a k group, as in shared memory
     using Reader =
-        ReaderOf<kKMajorB, typename Tiled::template LinesB<typename Tile::LayoutB::Lines>,
+        ReaderOf<kKMajorB, typename Tiled::template PlacesB<typename Tile::LayoutB::Unswizzled>,
                  typename Tile::LayoutB>;
     Reader reader;
 

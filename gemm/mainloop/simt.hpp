@@ -42,7 +42,8 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
   static constexpr int kBytesA = kGroups * Tile::kBlockM * kGroupBytes;
   static constexpr int kBytesB = kGroups * Tile::kBlockN * kGroupBytes;
 
-  static_assert(Tile::kThreadN % 4 == 0 && (Tile::kThreadM == 2 || Tile::kThreadM % 4 == 0),
+  static_assert((Tile::kThreadN % 4 == 0 && (Tile::kThreadM == 2 || Tile::kThreadM % 4 == 0)) ||
+                    !Tile::kThreadDivides,
                 "weft: config.thread.n must be a multiple of 4 (one dst word), and thread.m 2 or a "
                 "multiple of 4");
   static_assert(Tile::kThreadN * Tile::kOutputBits % (8 * PolicyT::config.alignment.dst) == 0,
@@ -174,9 +175,9 @@ struct SimtMainloop : LaneTile<PolicyT, WarpTile<PolicyT>::kWarpsK>,
   struct Transposed : PlaceAlong<Rows, 4>, Share<By, Rows, Pieces<1, 4, kGroups>> {};
   template <class Rows, int kPieceBytes, class By = Tile>
   struct MnMajor : Share<By, Rows, Pieces<1, kPieceBytes / kGroupBytes, kGroups>> {
-    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? MnMajor::kLines : 1;
+    static constexpr int kBytes = kPieceBytes, kCells = Rows::kIsA ? MnMajor::kPieceRows : 1;
     static constexpr int Offset(int row, int, int outer, int cell) {
-      return SimtMainloop::Offset<Rows>(outer, row * MnMajor::kLines + cell);
+      return SimtMainloop::Offset<Rows>(outer, row * MnMajor::kPieceRows + cell);
     }
   };
 

@@ -41,13 +41,13 @@ struct ViewPlaces {
   }
 };
 
-// The Places of a mainloop's stage, whose layout Lines (mma_shared.hpp) is (row, byte of k) ->
+// The Places of a mainloop's stage, whose layout Unswizzled (mma_shared.hpp) is (row, byte of k) ->
 // byte. OperandT is an atom's operand (OperandAOf, OperandBOf in mma_tile.hpp). The rows of a group
 // of threads begin at Groups::Row(group), and its k is part Groups::Part(group) of Groups::kParts.
 // It has the members of ViewPlaces, but computed with numbers instead of types, which compile
 // faster: a program has many mainloops.
-template <class OperandT, class Lines, class Groups, int kFragmentsOf>
-struct LinePlaces {
+template <class OperandT, class Unswizzled, class Groups, int kFragmentsOf>
+struct StagePlaces {
   using Tv = typename OperandT::Tv;
   static constexpr int kAtomRows = OperandT::kRows, kWords = OperandT::kWords;
   static constexpr int kWordBytes = OperandT::kWordBytes;
@@ -57,19 +57,20 @@ struct LinePlaces {
       layouts::LayoutOf<layouts::Ints<kAtomRows, kWords>, layouts::Ints<0, 1>>(), Tv()));
   static constexpr int kLanes = 32, kElements = kWordBytes, kRegisters = layouts::Size<1>(Tv());
   static constexpr int kFragments = kFragmentsOf;
-  static constexpr int kSteps = layouts::Size<1>(Lines()) / (kWords * kWordBytes * Groups::kParts);
+  static constexpr int kSteps =
+      layouts::Size<1>(Unswizzled()) / (kWords * kWordBytes * Groups::kParts);
 
   static constexpr int OfLane(int lane) {
-    return Lines()(Row()(lane, 0), kWordBytes * Word()(lane, 0));
+    return Unswizzled()(Row()(lane, 0), kWordBytes * Word()(lane, 0));
   }
   static constexpr int OfGroup(int group) {
-    return Lines()(Groups::Row(group), Groups::Part(group) * (kSteps * kWords * kWordBytes));
+    return Unswizzled()(Groups::Row(group), Groups::Part(group) * (kSteps * kWords * kWordBytes));
   }
   static constexpr int OfElement(int e) { return e; }
   static constexpr int Of(int w, int step) {
     const int r = w % kRegisters;
-    return Lines()(Row()(0, r) + w / kRegisters * kAtomRows, kWordBytes * Word()(0, r)) +
-           Lines()(0, step * (kWords * kWordBytes));
+    return Unswizzled()(Row()(0, r) + w / kRegisters * kAtomRows, kWordBytes * Word()(0, r)) +
+           Unswizzled()(0, step * (kWords * kWordBytes));
   }
 
   struct Modes {

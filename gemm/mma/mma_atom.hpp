@@ -52,11 +52,11 @@ inline constexpr bool kIsByte =
 // signed.
 template <class Shape, class ElementT>
 struct WarpAtom : WordAtom<Shape, std::uint32_t> {
-  static constexpr bool kBytes = kIsByte<ElementT>;
+  static constexpr bool kByteElements = kIsByte<ElementT>;
   static constexpr int kK = Shape::kWords * (4 / static_cast<int>(sizeof(ElementT)));
   using Element = ElementT;
-  using ElementB = std::conditional_t<kBytes, std::int8_t, ElementT>;
-  using Sum = std::conditional_t<kBytes, std::int32_t, float>;
+  using ElementB = std::conditional_t<kByteElements, std::int8_t, ElementT>;
+  using Sum = std::conditional_t<kByteElements, std::int32_t, float>;
 };
 
 template <class ElementT, int kDepth>

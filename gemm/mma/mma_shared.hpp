@@ -28,12 +28,12 @@ struct GroupMajor {
   static constexpr int kAlignment = 128;
   static constexpr int Bytes(int group_bytes) { return kGroups * kRows * group_bytes; }
   using Swizzle = layouts::Swizzle<1, 4, 3>;
-  using Lines = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
-                         Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
-  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
+  using Unswizzled = LayoutOf<Nest<layouts::Int<kRows>, Ints<32, kGroups>>,
+                              Nest<layouts::Int<32>, Ints<1, kRows * 32>>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Unswizzled>;
   static_assert(kRows * 32 % Swizzle::kRepeat == 0);  // so that a group's offset is not swizzled
   static constexpr int Offset(int row, int group, int half) {
-    return Lines()(0, group * 32) + Swizzle()(Lines()(row, half * 16));
+    return Unswizzled()(0, group * 32) + Swizzle()(Unswizzled()(row, half * 16));
   }
 };
 
@@ -55,8 +55,8 @@ struct LineMajor {
   static_assert(kGroups <= 16, "weft: config.threadblock.k of a GEMM is at most 512 bytes");
 
   using Swizzle = layouts::Swizzle<kBits, 4, kShift>;
-  using Lines = LayoutOf<Ints<kRows, kGroups * 32>, Ints<kGroups * 32, 1>>;
-  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Lines>;
+  using Unswizzled = LayoutOf<Ints<kRows, kGroups * 32>, Ints<kGroups * 32, 1>>;
+  using Layout = layouts::ComposedLayout<Swizzle, layouts::Int<0>, Unswizzled>;
   static constexpr int Offset(int row, int group, int half) {
     return Layout()(row, group * 32 + half * 16);
   }
@@ -66,42 +66,43 @@ struct LineMajor {
 // kRun > 2 the row index is an output channel n, which lies in row ChannelRow<kRun>(n) of the
 // stage.
 template <class Type, class Stage, int kRows, int kRun = 0>
-constexpr auto LinesOf() {
-  constexpr auto kBytes = layouts::RecastLayout<Type, std::uint8_t>(typename Stage::Layout());
+constexpr auto StageLayoutOf() {
+  constexpr auto kStage = layouts::RecastLayout<Type, std::uint8_t>(typename Stage::Layout());
   if constexpr (kRun <= 2) {
-    return kBytes;
+    return kStage;
   } else {
-    constexpr auto kLines = kBytes.layout();
+    constexpr auto kUnswizzled = kStage.layout();
     return layouts::MakeComposedLayout(
-        typename decltype(kBytes)::Swizzle{}, layouts::Int<0>{},
+        typename decltype(kStage)::Swizzle{}, layouts::Int<0>{},
         layouts::MakeLayout(
-            layouts::Composition(layouts::Get<0>(kLines),
+            layouts::Composition(layouts::Get<0>(kUnswizzled),
                                  typename internal::ChannelOrder<kRun, kRows>::OrderLayout()),
-            layouts::Get<1>(kLines)));
+            layouts::Get<1>(kUnswizzled)));
   }
 }
 
 // DoubleMajor: for doubles, complex doubles (kElementBytes 8, 16) and MN-major tf32 (4), which
 // lanes load one element at a time. A request reads 128 bytes, that is 4 k of 4, 2 or 8 rows.
-// Padding avoids bank conflicts: with kLines (K-major) the rows of a request begin in different
+// Padding avoids bank conflicts: with kKMajor the rows of a request begin in different
 // sets of 8 banks (16 for complex); otherwise (MN-major) the four k begin in different sets of 8
 // banks.
-template <int kRows, int kGroups, bool kLines, int kElementBytes>
+template <int kRows, int kGroups, bool kKMajor, int kElementBytes>
 struct DoubleMajor {
   static constexpr int kInnerGroups = kGroups, kAlignment = 128;
   static constexpr int kDepth = kGroups * 32 / kElementBytes;
-  static constexpr int kLine = kLines ? kDepth * kElementBytes : kRows * kElementBytes;
-  static constexpr int kApart = kLines ? 4 * kElementBytes : 32;
+  static constexpr int kLine = kKMajor ? kDepth * kElementBytes : kRows * kElementBytes;
+  static constexpr int kApart = kKMajor ? 4 * kElementBytes : 32;
   static constexpr int kPitch = kLine % (2 * kApart) == 0 ? kLine + kApart : kLine;
   static_assert(kPitch % (2 * kApart) == kApart);
-  static constexpr int Bytes(int /*group_bytes*/) { return kPitch * (kLines ? kRows : kDepth); }
+  static constexpr int Bytes(int /*group_bytes*/) { return kPitch * (kKMajor ? kRows : kDepth); }
   using Swizzle = layouts::Swizzle<0, 0, 0>;
-  using Lines = std::conditional_t<kLines, LayoutOf<Ints<kRows, kGroups * 32>, Ints<kPitch, 1>>,
-                                   LayoutOf<Nest<layouts::Int<kRows>, Ints<kElementBytes, kDepth>>,
-                                            Nest<layouts::Int<kElementBytes>, Ints<1, kPitch>>>>;
-  using Layout = Lines;
+  using Unswizzled =
+      std::conditional_t<kKMajor, LayoutOf<Ints<kRows, kGroups * 32>, Ints<kPitch, 1>>,
+                         LayoutOf<Nest<layouts::Int<kRows>, Ints<kElementBytes, kDepth>>,
+                                  Nest<layouts::Int<kElementBytes>, Ints<1, kPitch>>>>;
+  using Layout = Unswizzled;
   static constexpr int Offset(int row, int group, int half) {
-    return Lines()(row, group * 32 + half * 16);
+    return Unswizzled()(row, group * 32 + half * 16);
   }
 };
 
@@ -142,11 +143,11 @@ struct FragmentTile : WarpTile<PolicyT> {
   static constexpr bool kDoubles = Warps::kElementBytes >= 8;  // doubles or complex numbers
   static_assert(!kDoubles || kMatrix);
   // Whether lanes load the operand one element at a time, without ldmatrix.
-  template <bool kLines>
-  static constexpr bool kByWords = kDoubles || (Warps::kElementBytes == 4 && !kLines);
-  template <int kRows, bool kLines>
+  template <bool kKMajor>
+  static constexpr bool kByWords = kDoubles || (Warps::kElementBytes == 4 && !kKMajor);
+  template <int kRows, bool kKMajor>
   using Layout = std::conditional_t<
-      kByWords<kLines>, DoubleMajor<kRows, kGroups, kLines, Warps::kElementBytes>,
+      kByWords<kKMajor>, DoubleMajor<kRows, kGroups, kKMajor, Warps::kElementBytes>,
       std::conditional_t<kMatrix, LineMajor<kRows, kGroups>, GroupMajor<kRows, kGroups>>>;
   using LayoutA = Layout<Warps::kBlockM, Operands::kKMajorA>;
   using LayoutB = Layout<Warps::kBlockN, Operands::kKMajorB>;

@@ -114,8 +114,8 @@ struct MmaTile {
   static constexpr int kRegistersA = layouts::Size<1>(typename Atom::LayoutA());
   static constexpr int kRegistersB = layouts::Size<1>(typename Atom::LayoutB());
 
-  // Where a thread finds A or B in a stage of a mainloop; Lines is the stage's layout
-  // (fragment_reader.hpp).
+  // Where a thread finds A or B in a stage of a mainloop; Unswizzled is the stage's layout
+  // without its swizzle (fragment_reader.hpp).
   struct GroupsOfA {
     static constexpr int kParts = kPartsOf, kCount = kGroupsM * kGroupsN * kParts;
     static constexpr int Row(int group) { return group % kGroupsM * kGroupM; }
@@ -126,10 +126,12 @@ struct MmaTile {
       return (kPartsOf == 1 ? group / kGroupsM : group / kGroupsM % kGroupsN) * kGroupN;
     }
   };
-  template <class Lines>
-  using LinesA = internal::LinePlaces<internal::OperandAOf<Atom>, Lines, GroupsOfA, kFragmentsM>;
-  template <class Lines>
-  using LinesB = internal::LinePlaces<internal::OperandBOf<Atom>, Lines, GroupsOfB, kFragmentsN>;
+  template <class Unswizzled>
+  using PlacesA =
+      internal::StagePlaces<internal::OperandAOf<Atom>, Unswizzled, GroupsOfA, kFragmentsM>;
+  template <class Unswizzled>
+  using PlacesB =
+      internal::StagePlaces<internal::OperandBOf<Atom>, Unswizzled, GroupsOfB, kFragmentsN>;
 
  protected:
   using RowsOfC = internal::RowsOf<Atom>;

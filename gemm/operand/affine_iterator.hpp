@@ -57,9 +57,9 @@ class AffineIterator {
     const auto data = reinterpret_cast<std::uintptr_t>(Spec::Data(p, tile));
     WEFT_UNROLL
     for (int i = 0; i < Shape::kRows; ++i) {
-      const int row = Shape::Rows::Source(Shape::Row(t, i)) * Shape::kLines;
+      const int row = Shape::Rows::Source(Shape::Row(t, i)) * Shape::kPieceRows;
       const RowPlace place =
-          Spec::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kLines) + row);
+          Spec::Row(p, tile, Shape::Rows::Index(tile) * (Shape::kExtent * Shape::kPieceRows) + row);
       if (i < kAddresses) {
         source_[i] = data + static_cast<std::uintptr_t>(place.offset + offset);
       }
@@ -71,8 +71,8 @@ class AffineIterator {
   WEFT_DEVICE const void* Source(int i) const {
     if constexpr (kOne) {
       return reinterpret_cast<const void*>(
-          source_[0] +
-          static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kLines) * Spec::RowBytes(p_)));
+          source_[0] + static_cast<std::uintptr_t>(i * (Shape::kLanes * Shape::kPieceRows) *
+                                                   Spec::RowBytes(p_)));
     } else {
       return reinterpret_cast<const void*>(source_[i]);
     }

@@ -22,7 +22,7 @@ struct UpcastInt4Blocks {
 
   template <class Tile>
   WEFT_DEVICE UpcastInt4Blocks(arch::Thread, const Params&, const Tile&) {}
-  WEFT_DEVICE void Keep(arch::Thread, const Iterator&, int /*v*/, int /*bytes*/, Loaded&, Kept&) {}
+  WEFT_DEVICE void OnLoad(arch::Thread, const Iterator&, int, int, Loaded&, Kept&) {}
   WEFT_DEVICE void Make(const Loaded& block, const Kept&, int /*v*/, Piece<32>& made) const {
     WEFT_UNROLL
     for (int w = 0; w < 4; ++w) {

@@ -54,7 +54,7 @@ class LoadedPieces {
   WEFT_DEVICE LoadedPieces(arch::Thread t, const Params& p, const Tile&)
       : p_(p), k_((Shape::Outer(t, 0) * Shape::kInner + Shape::Inner(t)) * kPerPiece) {}
 
-  WEFT_DEVICE void Keep(arch::Thread, const Iterator&, int /*v*/, int /*bytes*/, Loaded&, Kept&) {}
+  WEFT_DEVICE void OnLoad(arch::Thread, const Iterator&, int, int, Loaded&, Kept&) {}
   WEFT_DEVICE void Make(const Loaded& piece, const Kept&, int v,
                         gemm::Piece<Shape::kBytes>& made) const {
     constexpr int kPerLoaded = 8 * static_cast<int>(sizeof(typename Loaded::Word)) / Bits::kBits;
@@ -84,7 +84,7 @@ class LoadedPieces {
   std::int32_t k_;  // the thread's first k in the k tile that is stored next
 };
 
-// Shape: that of the stage, with as many kLines as elements of memory fit in a word.
+// Shape: that of the stage, with as many kPieceRows as elements of memory fit in a word.
 template <class Shape, class Load>
 class LoadedTranspose {
   using Bits = internal::LoadBits<Load>;
@@ -97,9 +97,9 @@ class LoadedTranspose {
   WEFT_DEVICE explicit LoadedTranspose(const Params& p) : p_(p) {}
 
   WEFT_DEVICE void Make(arch::Thread, const std::uint32_t (&word)[kDepth], int left,
-                        Piece<Shape::kBytes> (&line)[Shape::kLines]) const {
+                        Piece<Shape::kBytes> (&line)[Shape::kPieceRows]) const {
     WEFT_UNROLL
-    for (int row = 0; row < Shape::kLines; ++row) {
+    for (int row = 0; row < Shape::kPieceRows; ++row) {
       WEFT_UNROLL
       for (int w = 0; w < Shape::kBytes / 4; ++w) {
         std::uint32_t made = 0;

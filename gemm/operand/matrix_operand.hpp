@@ -19,9 +19,10 @@ namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
 // The shape of an MN-major matrix with a load functor: a piece is 8 bytes of a stage's k of each of
-// kLines adjacent rows, whose elements are a word in memory.
-template <class Mma, class Rows, int kLines>
-struct LoadedMnMajor : MmaPlace<Mma, Rows, 8>, Share<Mma, Rows, Pieces<4, kLines, Mma::kGroups>> {};
+// kPieceRows adjacent rows, whose elements are a word in memory.
+template <class Mma, class Rows, int kPieceRows>
+struct LoadedMnMajor : MmaPlace<Mma, Rows, 8>,
+                       Share<Mma, Rows, Pieces<4, kPieceRows, Mma::kGroups>> {};
 
 // Chooses the operand (MatrixOperandOf).
 template <class Mma, class PolicyT, class Rows, class Kind>

@@ -11,8 +11,8 @@
 //       WEFT_DEVICE Transform(arch::Thread t, const Params& p, const Tile& tile);
 //       // Called for each piece v when its load has been started, of which `bytes` are the operand's
 //       // (0: none); the iterator points at it.
-//       WEFT_DEVICE void Keep(arch::Thread t, const Iterator& iterator, int v, int bytes,
-//                             Loaded& piece, Kept& kept);
+//       WEFT_DEVICE void OnLoad(arch::Thread t, const Iterator& iterator, int v, int bytes,
+//                               Loaded& piece, Kept& kept);
 //       // Makes what a stage has of piece v.
 //       WEFT_DEVICE void Make(const Loaded& piece, const Kept& kept, int v, Piece<...>& made) const;
 //       WEFT_DEVICE void Advance();  // called when all pieces of a k tile have been made
@@ -58,7 +58,8 @@ struct Unchanged {
   template <class Tile>
   WEFT_DEVICE Unchanged(arch::Thread, const Params&, const Tile&) {}
 
-  WEFT_DEVICE void Keep(arch::Thread, const Iterator&, int /*v*/, int bytes, Loaded& piece, Kept&) {
+  WEFT_DEVICE void OnLoad(arch::Thread, const Iterator&, int /*v*/, int bytes, Loaded& piece,
+                          Kept&) {
     if constexpr (!Iterator::kWhole) {
       WEFT_UNROLL
       for (int w = 0; w < Shape::kBytes / 4; ++w) piece.word[w] &= FirstBytes(bytes - 4 * w);
@@ -99,7 +100,7 @@ class StagedOperand : public OperandTraits {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
       const int bytes = Shape::kEven || Shape::Has(t, j) ? iterator_.Bytes(i) : 0;
       f.piece[v] = t.LoadGlobalOr0(static_cast<const Loaded*>(iterator_.Source(i)), bytes > 0);
-      transform_.Keep(t, iterator_, v, bytes, f.piece[v], f.kept);
+      transform_.OnLoad(t, iterator_, v, bytes, f.piece[v], f.kept);
       if (i == Shape::kRows - 1) AdvanceAfter<Shape>(iterator_, j);
     }
   }

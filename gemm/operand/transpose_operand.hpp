@@ -14,7 +14,7 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Each thread loads words of Shape::kLines adjacent rows, of kDepth successive k, and a transform
+// Each thread loads words of Shape::kPieceRows adjacent rows, of kDepth successive k, and a transform
 // makes a piece of Shape::kBytes bytes along k of each of these rows:
 //
 //     struct Transform {
@@ -23,7 +23,7 @@ inline namespace WEFT_BACKEND {
 //       WEFT_DEVICE explicit Transform(const Params& p);
 //       // left: how many of the words lie before the end of k; the others are 0.
 //       WEFT_DEVICE void Make(arch::Thread t, const std::uint32_t (&word)[kDepth], int left,
-//                             Piece<Shape::kBytes> (&line)[Shape::kLines]) const;
+//                             Piece<Shape::kBytes> (&line)[Shape::kPieceRows]) const;
 //     };
 //
 // As an asynchronous operand, CopyPiece stores what was loaded one k tile ago, so that the latency
@@ -31,9 +31,9 @@ inline namespace WEFT_BACKEND {
 template <class Shape, class Transform>
 class TransposeOperand : public OperandTraits {
   static constexpr int kBits = Transform::kBits;
-  static constexpr int kLines = Shape::kLines;                              // rows in a word
+  static constexpr int kPieceRows = Shape::kPieceRows;                      // rows in a word
   static constexpr int kDepth = 8 * Shape::kBytes / Transform::kStageBits;  // words of a piece
-  static_assert(kLines * kBits == 32);
+  static_assert(kPieceRows * kBits == 32);
 
  public:
   static constexpr bool kLoadsAhead = true;
@@ -46,7 +46,7 @@ class TransposeOperand : public OperandTraits {
   template <class Tile>
   WEFT_DEVICE TransposeOperand(arch::Thread t, const Params& p, const Tile& tile)
       : p_(p),
-        line_((Shape::Rows::Index(tile) * Shape::kExtent + Shape::Row(t, 0)) * kLines),
+        line_((Shape::Rows::Index(tile) * Shape::kExtent + Shape::Row(t, 0)) * kPieceRows),
         k_((Shape::Outer(t, 0) * Shape::kInner + Shape::Inner(t)) * kDepth),
         source_(static_cast<const std::uint8_t*>(p.data) +
                 BytesOfElements<kBits>(ProductOffset(p, tile) + k_ * p.pitch + line_)),
@@ -57,7 +57,7 @@ class TransposeOperand : public OperandTraits {
     WEFT_UNROLL
     for (int v = 0; v < kPieces; ++v) {
       const int i = v % Shape::kRows, j = v / Shape::kRows;
-      const int line = i * Shape::kLanes * kLines;
+      const int line = i * Shape::kLanes * kPieceRows;
       const bool inside = (Shape::kEven || Shape::Has(t, j)) && line_ + line < p_.extent;
       WEFT_UNROLL
       for (int d = 0; d < kDepth; ++d) {
@@ -94,11 +94,11 @@ class TransposeOperand : public OperandTraits {
   WEFT_DEVICE void StorePiece(arch::Thread t, const Fragment& f, To to, int v) const {
     const int i = v % Shape::kRows, j = v / Shape::kRows;
     if (!Shape::kEven && !Shape::Has(t, j)) return;
-    Piece<Shape::kBytes> line[kLines];
+    Piece<Shape::kBytes> line[kPieceRows];
     transform_.Make(t, f.word[v], p_.k - (k_ - kStageK) - First(j), line);
     WEFT_UNROLL
-    for (int e = 0; e < kLines; ++e) {
-      const int row = Shape::Rows::Shared(Shape::Row(t, i) * kLines + e);
+    for (int e = 0; e < kPieceRows; ++e) {
+      const int row = Shape::Rows::Shared(Shape::Row(t, i) * kPieceRows + e);
       StoreToStage(t, to, Shape::Offset(row, Shape::Inner(t), Shape::Outer(t, j), 0), line[e]);
     }
   }
@@ -123,7 +123,7 @@ struct TransposedElements {
 
   // line[e] becomes element e of each word, in the order of words.
   WEFT_DEVICE void Make(arch::Thread t, const std::uint32_t (&word)[kDepth], int /*left*/,
-                        Piece<Shape::kBytes> (&line)[Shape::kLines]) const {
+                        Piece<Shape::kBytes> (&line)[Shape::kPieceRows]) const {
     WEFT_UNROLL
     for (int half = 0; half < kHalves; ++half) {
       const std::uint32_t* w = word + half * (kDepth / kHalves);

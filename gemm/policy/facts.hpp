@@ -30,6 +30,7 @@ struct WgmmaFacts {
   std::int64_t stage_bytes = 0;  // shared memory of all stages of the ring; 0: another mainloop
   int row_threads = 1;           // the most producer threads that share the copies of operand A
   bool gathers = false;          // threads load both operands (gather_producer.hpp)
+  bool first_layer = false;      // the kernel is the first layer's (first_layer_producer.hpp)
   bool transposes =
       false;  // MN-major operands are transposed in shared memory (transposed_matrices.hpp)
 };
@@ -95,9 +96,9 @@ struct WgmmaCounts {
   double copy_clocks = 0.0;    // TMA's, or the loading threads', for one copy of operand A
   double column_clocks = 0.0;  // the same for operand B of one step
   std::int32_t stages = 0, stage_bytes = 0;
-  bool b_stays = false;  // MbarRingParams::b_stays
-  bool whole_k = false;  // one k tile holds all k of a tile (sliding_window_producer.hpp) ...
-  bool whole_k_copied = false;  // ... and threads, not TMA, load its operand A
+  bool b_stays = false;      // MbarRingParams::b_stays
+  bool first_layer = false;  // one k tile holds all k of a tile (first_layer_producer.hpp) ...
+  bool first_layer_copied = false;  // ... and threads, not TMA, load its operand A
 };
 
 // How a plan cuts the work into blocks.

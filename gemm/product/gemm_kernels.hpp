@@ -136,7 +136,7 @@ struct GemmParts : PartsTraits {
   // for groups; for a residual of floats; and for a list, whose products have their parameters in
   // global instead of constant memory.
   static constexpr int kRegisters = [] {
-    constexpr bool kLines = kKMajorA<PolicyT> && kKMajorB<PolicyT>,
+    constexpr bool kBothKMajor = kKMajorA<PolicyT> && kKMajorB<PolicyT>,
                    kCross = !kKMajorA<PolicyT> && !kKMajorB<PolicyT>;
     constexpr bool kConverts = kLoads<LoadOf<PolicyT, true>> || kLoads<LoadOf<PolicyT, false>>;
     constexpr int kOwn = Mainloop::Registers(0);
@@ -144,7 +144,7 @@ struct GemmParts : PartsTraits {
     if (CheckedGemmPolicy<PolicyT>::kMainloop == gemm::Mainloop::kMmaSm80) {
       if (sizeof(typename PolicyT::Element) >= 4) return kOwn;  // cp.async copies them unchanged
       if (kConverts && kCross) return kOwn * 3 / 2 < 248 ? kOwn * 3 / 2 : 248;
-      return kLines && !kConverts && !kListed<PolicyT> ? kOwn : kOwn * 5 / 4;
+      return kBothKMajor && !kConverts && !kListed<PolicyT> ? kOwn : kOwn * 5 / 4;
     }
     constexpr bool kResidual =
         PolicyT::Epilogue::kHasResidual && sizeof(typename PolicyT::Element) >= 4;

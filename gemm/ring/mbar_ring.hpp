@@ -4,7 +4,7 @@
 // to tile, so that the next tile's first k tiles are loaded during this one's epilogue.
 //
 // Who fills a stage is a producer (producer.hpp): TmaProducer, GatherProducer or
-// SlidingWindowProducer.
+// FirstLayerProducer.
 //
 // Where a stage transform rewrites what TMA has loaded before it is multiplied (Mma::kTransforms),
 // the last Mma::kTransformWarps warps of the producer warpgroup are transform warps, and a third
@@ -41,7 +41,7 @@ struct MbarRing : PipelineTraits {
   // Consumer warps that multiply a tile: all, or with config.ping_pong those of one group.
   static constexpr int kTileWarps = Mma::kThreads / 32 / Mma::kConsumerGroups;
   using Order = std::conditional_t<
-      Producer::kWholeTiles, StaggeredOrder<Mma::kGroups>,
+      Producer::kFirstLayer, StaggeredOrder<Mma::kGroups>,
       std::conditional_t<(Mma::kConsumerGroups > 1), PingPongOrder<kTileWarps>, NoOrder>>;
   // The ping-pong group of a consumer thread: 0 or 1.
   WEFT_DEVICE static int ConsumerGroupOf(arch::Thread t) { return Order::GroupOf(t); }
@@ -135,7 +135,7 @@ struct MbarRing : PipelineTraits {
     Order::Started(t, shared.order, state.order);
     meanwhile();
     t.template WgmmaWait<0>();
-    Mma::Keep(t, acc);
+    Mma::KeepInPlace(t, acc);
     if (Mma::kClusterSplit > 1 && previous < 0) {
       Mma::Clear(acc);
     } else {

@@ -29,7 +29,7 @@ struct ProducerTraits {
   // all threads load both.
   static constexpr int RowThreads() { return 0; }
   // A stage holds all k of operand A of a tile. Operand B is the consumers' (first_layer.hpp).
-  static constexpr bool kWholeTiles = false;
+  static constexpr bool kFirstLayer = false;
   // What producers have in shared memory beside the stages, and its bytes as far as they do not fit
   // into the KB that a kernel counts for mbarriers.
   struct Memory {};

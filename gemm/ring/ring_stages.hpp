@@ -31,7 +31,7 @@ struct MbarRingParams {
   // behind the stages, and all tiles of a block have the same columns. Otherwise each stage holds
   // its k tile of B.
   std::int32_t b_stays = 0;
-  // SlidingWindowProducer only: the launch's number of tiles if TMA can load operand A, otherwise 0.
+  // FirstLayerProducer only: the launch's number of tiles if TMA can load operand A, otherwise 0.
   std::int32_t tma_tiles = 0;
 };
 

@@ -146,7 +146,8 @@ struct NoStagedBytes {
 };
 
 template <class TileT>
-using StagedBytesOf = std::conditional_t<TileT::kBytes, StagedBytes<TileT>, NoStagedBytes<TileT>>;
+using StagedBytesOf =
+    std::conditional_t<TileT::kByteOutputs, StagedBytes<TileT>, NoStagedBytes<TileT>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

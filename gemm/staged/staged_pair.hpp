@@ -82,7 +82,7 @@ struct StagedPair {
     std::uint32_t word = 0;
     if constexpr (Epilogue::OutputStage::kSaturates) {
       word = t.template PackSaturated<Element>(values);
-    } else if constexpr (TileT::kBytes) {
+    } else if constexpr (TileT::kByteOutputs) {
       memcpy(&word, outputs, sizeof(word));
     }
     return word;

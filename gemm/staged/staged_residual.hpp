@@ -130,7 +130,7 @@ struct ResidualOf {
     if (kOwn == 0) return TileT::Dst::kChannelRun == 0 ? TileT::kRun : 1;
     return kOwn < TileT::kRun ? kOwn : TileT::kRun;
   }();
-  static constexpr bool kStages = TileT::kBytes && Epilogue::kHasResidual &&
+  static constexpr bool kStages = TileT::kByteOutputs && Epilogue::kHasResidual &&
                                   sizeof(typename TileT::Output::ResidualElement) == 1 && kRun >= 4;
   using type = std::conditional_t<
       kStages, StagedResidual<TileT, Layout, kRun>,

@@ -29,7 +29,7 @@ struct StagedRows {
     alignas(128) std::uint8_t chunk[kGroups][TileT::kRows * TileT::kChunks][16];
     alignas(16) std::int64_t offset[kGroups][TileT::kPixels];  // as in Places
   };
-  using Plain = std::conditional_t<TileT::kBytes, BytesAndPlaces, Places>;
+  using Plain = std::conditional_t<TileT::kByteOutputs, BytesAndPlaces, Places>;
   struct WithTerms : Plain {
     alignas(16) typename Math::PixelTerms terms[kGroups][TileT::kPixels];
   };

@@ -46,7 +46,7 @@ class StagedStore : public EpilogueTraits {
   using Residual = typename ResidualOf<Stage>::type;
   using Bytes = StagedBytesOf<Stage>;
   using Rows = StagedRows<Stage>;
-  static constexpr bool kBytes = Stage::kBytes;
+  static constexpr bool kByteOutputs = Stage::kByteOutputs;
 
  public:
   static constexpr bool kStaged = true, kDependent = true;
@@ -100,7 +100,8 @@ class StagedStore : public EpilogueTraits {
     Residual::Await(t, shared);
     // After this barrier the warpgroup's residual may be read, and what Prepare has stored of the
     // pixels. Without either need, the barrier after the outputs are staged is enough.
-    if constexpr (Residual::kStaged || Math::kTerms || AuxiliaryOf<Stage>::kPlaced || !kBytes) {
+    if constexpr (Residual::kStaged || Math::kTerms || AuxiliaryOf<Stage>::kPlaced ||
+                  !kByteOutputs) {
       Stage::Sync(t);
     }
     typename Math::Range ranges[Map::kGroups];
@@ -108,9 +109,9 @@ class StagedStore : public EpilogueTraits {
     for (auto& range : ranges) range.Clear();
     const ChannelSpan span = {first_k, end, padded_end};
     // Without an output zero point, ReLU, rounding and saturation are one instruction.
-    if (!kBytes || p.zero_point == 0.0f) {
+    if (!kByteOutputs || p.zero_point == 0.0f) {
       Convert<false>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
-    } else if constexpr (kBytes) {
+    } else if constexpr (kByteOutputs) {
       Convert<true>(t, shared, p, tile, first_m, span, kept.channels, acc, ranges);
     }
     const std::int32_t first = p.rows.FirstChannel(tile) + first_n;

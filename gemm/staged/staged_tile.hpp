@@ -25,8 +25,8 @@ struct StagedTile {
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   // Whether outputs have 8 bits; if not, they have 16.
-  static constexpr bool kBytes = sizeof(Element) == 1;
-  static_assert(kBytes || Mma::kHalves);
+  static constexpr bool kByteOutputs = sizeof(Element) == 1;
+  static_assert(kByteOutputs || Mma::kHalves);
   using Pixels = StagedPixels<Mma>;
   static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // a warpgroup's
   static constexpr int kChunks = 4 * Mma::kBlocks;                       // chunks of a row

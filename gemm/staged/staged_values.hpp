@@ -89,9 +89,9 @@ struct HalvesOfCopies
 
 // Chooses the variant for the policy of StagedTile TileT.
 template <class TileT>
-using StagedValuesOf =
-    std::conditional_t<AuxiliaryOf<TileT>::kCopies, HalvesOfCopies<TileT>,
-                       std::conditional_t<TileT::kBytes, NoHalves<TileT>, HalvesOfOutputs<TileT>>>;
+using StagedValuesOf = std::conditional_t<
+    AuxiliaryOf<TileT>::kCopies, HalvesOfCopies<TileT>,
+    std::conditional_t<TileT::kByteOutputs, NoHalves<TileT>, HalvesOfOutputs<TileT>>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -16,7 +16,7 @@ inline namespace WEFT_BACKEND {
 // (Mma::kHalves). All others are stored straight from registers, element by element (DirectStore).
 template <class PolicyT, class Output, class Mma>
 class WgmmaStoreOf {
-  static constexpr int kBytes = sizeof(typename PolicyT::Epilogue::Output);
+  static constexpr int kOutputBytes = sizeof(typename PolicyT::Epilogue::Output);
   struct Stored : StorePolicyTraits {
     using DstLayout = typename PolicyT::DstLayout;
     using Epilogue = typename PolicyT::Epilogue;
@@ -24,12 +24,12 @@ class WgmmaStoreOf {
     static constexpr bool kDependentLaunch = true;
   };
   struct Narrow : Stored {
-    static constexpr auto config = WithDstAlignment(PolicyT::config, kBytes);
+    static constexpr auto config = WithDstAlignment(PolicyT::config, kOutputBytes);
   };
 
  public:
   using type = typename std::conditional_t<
-      kBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
+      kOutputBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
       std::type_identity<StagedStore<Stored, Output, Mma>>,
       std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
 };

@@ -12,11 +12,11 @@ using layouts::Ints;
 using layouts::LayoutOf;
 using layouts::Nest;
 
-// How a k tile is cut into pieces of kLines rows each. Pieces are numbered in this order: kInner
+// How a k tile is cut into pieces of kPieceRows rows each. Pieces are numbered in this order: kInner
 // neighbours along k, then the rows, then kOuter groups of kInner along k.
-template <int kInner_, int kLines_, int kOuter_>
+template <int kInner_, int kPieceRows_, int kOuter_>
 struct Pieces {
-  static constexpr int kInner = kInner_, kLines = kLines_, kOuter = kOuter_;
+  static constexpr int kInner = kInner_, kPieceRows = kPieceRows_, kOuter = kOuter_;
 };
 
 // The rows of operand A, which have the same order in the source and in shared memory. kExtent: how
@@ -72,14 +72,15 @@ inline namespace WEFT_BACKEND {
 
 // How the threads of mainloop Mma share the pieces of a k tile: thread t loads piece t and every
 // kThreads-th one after it, which are pieces of kRows rows (i) and, in each, kSteps pieces along k
-// (j). Neighbouring threads take neighbouring pieces, then neighbouring rows. A row here is kLines
+// (j). Neighbouring threads take neighbouring pieces, then neighbouring rows. A row here is kPieceRows
 // rows of the operand. With Mma::kMayIdle, kThreads may be less than the block's threads, namely a
 // number that divides evenly; the others load nothing.
 template <class Mma, class Order, class PolicyT>
 struct Share {
   using Rows = Order;
-  static constexpr int kInner = PolicyT::kInner, kLines = PolicyT::kLines, kOuter = PolicyT::kOuter;
-  static constexpr int kExtent = Rows::template kExtent<Mma> / kLines;
+  static constexpr int kInner = PolicyT::kInner, kPieceRows = PolicyT::kPieceRows,
+                       kOuter = PolicyT::kOuter;
+  static constexpr int kExtent = Rows::template kExtent<Mma> / kPieceRows;
   static constexpr int kThreads =
       Mma::kMayIdle ? SharingThreads(Mma::kThreads, kInner, kExtent) : Mma::kThreads;
   static constexpr int kLanes = kThreads / kInner;  // threads that take the same inner piece

@@ -45,8 +45,8 @@ struct WarpTile : MainloopTraits {
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   static constexpr int kOutputBits = OutputBits<PolicyT>();
 
-  static_assert(internal::Divides(config.warp, config.threadblock),
-                "weft: config.warp must divide config.threadblock in m, n and k");
+  static constexpr bool kWarpDivides = internal::Divides(config.warp, config.threadblock);
+  static_assert(kWarpDivides, "weft: config.warp must divide config.threadblock in m, n and k");
   static_assert(config.kMainloop == Mainloop::kSimt || config.kMainloop == Mainloop::kSimtAsync ||
                     config.kMainloop == Mainloop::kMmaSm80 || config.warp.k == config.threadblock.k,
                 "weft: config.warp must equal config.threadblock in k; only the mainloops simt, "
@@ -70,13 +70,15 @@ struct LaneTile : WarpTile<PolicyT> {
   using Warps = WarpTile<PolicyT>;
   static constexpr bool kInt8 = Warps::kElementBytes == 1;
   static constexpr TileShape kThread = Warps::config.thread, kWarp = Warps::config.warp;
-  static_assert(internal::Divides(kThread, kWarp) && kThread.k == (kInt8 ? 4 : 1),
+  static constexpr bool kThreadDivides =
+      internal::Divides(kThread, kWarp) && kThread.k == (kInt8 ? 4 : 1);
+  static_assert(kThreadDivides || !Warps::kWarpDivides,
                 "weft: config.thread must divide config.warp in m and n, with thread.k = 4 (one "
                 "dp4a) for int8 and 1 for float and double, and warp.k a multiple of it");
   static constexpr int kThreadM = kThread.m, kThreadN = kThread.n;
   static constexpr int kLanesM = kWarp.m / kThreadM, kLanesN = kWarp.n / kThreadN;
   static_assert(
-      kLanesM * kLanesN == 32,
+      kLanesM * kLanesN == 32 || !kThreadDivides || !Warps::kWarpDivides,
       "weft: a warp has 32 threads: (warp.m / thread.m) * (warp.n / thread.n) must be 32");
 
   // Thread -> its first row (column), kScale being how far lanes that are neighbours in m (n) are

@@ -153,13 +153,13 @@ Json Bench::EnvironmentOf(const ResultFile& file) const {
 }
 
 // What the files have of an earlier run, and what they say of the machine, which later rows share.
-void Bench::Keep() {
+void Bench::Resume() {
   for (const ResultFile& file : results_.files()) {
     const absl::StatusOr<std::string> text =
         file.path.empty() ? absl::NotFoundError("") : ReadFile(file.path);
     if (absl::IsNotFound(text.status())) continue;
     const absl::Status kept =
-        text.ok() ? results_.Keep(file, *text, EnvironmentOf(file)) : text.status();
+        text.ok() ? results_.TakeOver(file, *text, EnvironmentOf(file)) : text.status();
     if (!kept.ok()) {
       std::printf("%s: measuring all: %s\n", file.name.c_str(),
                   std::string(kept.message()).c_str());
@@ -207,7 +207,7 @@ absl::Status Bench::Run(bool ceilings) {
   for (const ResultFile& file : results_.files()) {
     if (!file.path.empty()) WEFT_TRY(PrepareToWrite(file.path));
   }
-  if (absl::GetFlag(FLAGS_resume)) Keep();
+  if (absl::GetFlag(FLAGS_resume)) Resume();
   how_.count = results_.count();
   how_.kept = results_.rows();
   how_.stop_after_s = absl::GetFlag(FLAGS_stop_after_s);

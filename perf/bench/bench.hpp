@@ -143,7 +143,7 @@ class Bench {
 
  private:
   Json EnvironmentOf(const ResultFile& file) const;
-  void Keep();
+  void Resume();
   void WriteFiles();
   void Print() const;
 

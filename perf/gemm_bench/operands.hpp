@@ -42,16 +42,16 @@ std::string TypeName() {
 
 // Whether cuBLASLt multiplies matrices of Elements only where k runs along both.
 template <class Element>
-inline constexpr bool kPeerWantsLines =
+inline constexpr bool kPeerWantsKMajor =
     std::is_same_v<Element, Float8E4m3> || std::is_same_v<Element, Float8E5m2>;
 
 // `lines` lines of `line` elements as the peer multiplies them, and as they are in our memory where that is
-// something else. kLines: k runs along them; if not, the peer may have them the other way round.
-template <class Element, class Load, bool kLines>
+// something else. kKMajor: k runs along them; if not, the peer may have them the other way round.
+template <class Element, class Load, bool kKMajor>
 struct RandomMatrix {
   using Memory = gemm::OperandElement<Element, Load>;
   using Value = typename PeerElementOf<Element>::type;
-  static constexpr bool kTransposed = kPeerWantsLines<Element> && !kLines;
+  static constexpr bool kTransposed = kPeerWantsKMajor<Element> && !kKMajor;
   static constexpr bool kOwnMemory =
       gemm::kLoads<Load> || !std::is_same_v<Value, gemm::StoredElement<Element>> || kTransposed;
   std::vector<Value> values;

@@ -116,7 +116,7 @@ class Objective {
       case gemm::Mainloop::kSimtAsync:
         return 0;
       case gemm::Mainloop::kWgmmaSm90:
-        return tile.counts.wgmma.whole_k ? 3 : 2;
+        return tile.counts.wgmma.first_layer ? 3 : 2;
       case gemm::Mainloop::kOther:
         return 4;
       default:
@@ -173,7 +173,7 @@ absl::StatusOr<ModelConstants> Fit(const std::string& path,
   constexpr std::size_t kEnds[] = {
       sizeof(gemm::internal::MemoryConstants) / 8, sizeof(gemm::internal::SimtConstants) / 8,
       sizeof(gemm::internal::MmaConstants) / 8, sizeof(gemm::internal::WgmmaConstants) / 8,
-      sizeof(gemm::internal::WholeKConstants) / 8};
+      sizeof(gemm::internal::FirstLayerConstants) / 8};
   Objective objective(times);
   double cost = objective(values, -1);
   std::printf("cost %.5f of %zu choices, %zu constants\n", cost, times.size(), kConstants);

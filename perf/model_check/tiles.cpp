@@ -2,8 +2,8 @@
 
 #include "perf/weft_perf/tile_names.hpp"
 #include "perf/weft_perf/tiles.hpp"
-#include "weft/conv/planner/plan.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {

@@ -7,7 +7,7 @@
 #include "perf/support/json.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/support/status.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/gemm/product/gemm_plan.hpp"
 
 namespace weft::perf {

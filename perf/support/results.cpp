@@ -49,8 +49,8 @@ int Results::Add(const Json& identity) {
   return count() - 1;
 }
 
-absl::Status Results::Keep(const ResultFile& file, const std::string& text,
-                           const Json& environment) {
+absl::Status Results::TakeOver(const ResultFile& file, const std::string& text,
+                               const Json& environment) {
   const Json earlier = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!earlier.is_object() || !earlier.contains("environment") || !earlier.contains("rows")) {
     return absl::InvalidArgumentError("the file to resume is no result file");

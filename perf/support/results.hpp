@@ -37,7 +37,7 @@ class Results {
 
   // Takes over the jobs whose rows `text`, what an earlier run left of a file, has: those of which no row failed.
   // InvalidArgument if it is no result file, or if it is of another commit, or of other settings, than `environment`.
-  absl::Status Keep(const ResultFile& file, const std::string& text, const Json& environment);
+  absl::Status TakeOver(const ResultFile& file, const std::string& text, const Json& environment);
 
   // The rows that a file shows: of jobs that were measured.
   std::vector<Json> RowsOf(const ResultFile& file) const;

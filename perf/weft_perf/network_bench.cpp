@@ -137,7 +137,7 @@ class NetworkBench {
   }
 
   // A copy of a tensor, to want_.
-  absl::Status Keep(const DeviceBuffer& tensor) {
+  absl::Status CopyToWanted(const DeviceBuffer& tensor) {
     WEFT_TRY(CudaStatus(cudaMemcpyAsync(want_.data(), tensor.data(), tensor.bytes(),
                                         cudaMemcpyDeviceToDevice, stream()),
                         "copy"));
@@ -178,7 +178,7 @@ class NetworkBench {
   // Each tile must give what the checked one gave.
   absl::Status ChooseTile(const std::vector<int>& kind) {
     const DeviceBuffer& dst = tensors_[OutputOf(kind[0])];
-    WEFT_TRY(Keep(dst));
+    WEFT_TRY(CopyToWanted(dst));
     const OurPeer& ours = our_peers_[kind[0]];
     const auto check = [&](int tile) -> absl::StatusOr<Differences> {
       WEFT_TRY(ours.peer->Poison(0, stream()));
@@ -319,7 +319,7 @@ class NetworkBench {
     for (const int i : {1, 0}) {
       for (const Planned& p : *sides[i].layers) WEFT_TRY(p.peer->Poison(p.set, stream()));
       WEFT_TRY(machine_.watch().Launch(all[i]));
-      if (i == 1) WEFT_TRY(Keep(last));
+      if (i == 1) WEFT_TRY(CopyToWanted(last));
     }
     WEFT_LET(const Differences models,
              Compare(want_.as<std::int8_t>(), last.as<std::int8_t>(), last.bytes(), stream()));

@@ -87,7 +87,7 @@ std::string TileName() {
     return absl::StrCat("mma_", tile(c.threadblock), "_", sides(c.warp), "_s", c.stages,
                         c.alignment.src < 16 ? absl::StrCat("_a", c.alignment.src) : "");
   } else if constexpr (kMainloop == gemm::Mainloop::kWgmmaSm90) {
-    // Loaded by threads (src 8), a strip of 4 channels (src 4), or by TMA.
+    // Loaded by threads (src 8), a first layer's 4 channels (src 4), or by TMA.
     const std::string of =
         c.alignment.src == 8 ? (c.alignment.dst == 8 ? "gather_" : "gather16_") : "wgmma_";
     return absl::StrCat(of, c.alignment.src == 16 ? tile(c.threadblock) : sides(c.threadblock), "_",

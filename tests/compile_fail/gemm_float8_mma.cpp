@@ -1,6 +1,5 @@
 // 8-bit floats are multiplied by tensor cores alone.
 // EXPECT: static assertion failed: weft: a GEMM of weft::Float8E4m3, weft::Float8E5m2 or weft::Tf32 takes an
-// MAX_ERRORS: 2
 #include "tests/compile_fail/gemm_base.hpp"
 
 struct Mine : GemmBase {

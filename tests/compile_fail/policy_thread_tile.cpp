@@ -1,6 +1,5 @@
 // A thread tile that does not divide the warp tile.
 // EXPECT: static assertion failed: weft: config.thread must divide config.warp
-// MAX_ERRORS: 3
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

@@ -1,6 +1,5 @@
 // A warp tile that does not divide the block tile.
 // EXPECT: static assertion failed: weft: config.warp must divide config.threadblock in m, n and k
-// MAX_ERRORS: 2
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {

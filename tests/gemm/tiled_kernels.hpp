@@ -170,9 +170,9 @@ struct PartitionKernel {
 
 }  // namespace WEFT_BACKEND
 
-// Lines of k with some room between them.
+// K-major rows with some room between them.
 template <int kRows, int kK, int kPitch>
-using PaddedLines = LayoutOf<Ints<kRows, kK>, Ints<kPitch, 1>>;
+using PaddedKMajor = LayoutOf<Ints<kRows, kK>, Ints<kPitch, 1>>;
 
 struct S8Tiles {  // a page of the library's own mainloop: swizzled lines, ldmatrix, cp.async
   using Mma = TiledMma<MmaSm80Atom<std::int8_t>, Ints<64, 64>, Ints<2, 2>, 4>;
@@ -189,8 +189,8 @@ struct U8Tiles {  // lines with room between them, bytes one by one, three warps
   using Access = GlobalToShared<1>;
   static constexpr int kDepth = 96, kBytesC = 4, kStages = 1;
   static constexpr bool kHold = true;
-  using SharedA = PaddedLines<48, 96, 112>;
-  using SharedB = PaddedLines<32, 96, 112>;
+  using SharedA = PaddedKMajor<48, 96, 112>;
+  using SharedB = PaddedKMajor<32, 96, 112>;
 };
 struct HalfTiles {
   using Mma = TiledMma<MmaSm80Atom<Half>, Ints<32, 64>, Ints<1, 2>>;
@@ -234,8 +234,8 @@ struct Dp4aTiles {
   using Access = GlobalToShared<4>;
   static constexpr int kDepth = 32, kBytesC = 4, kStages = 1;
   static constexpr bool kHold = false;
-  using SharedA = PaddedLines<32, 32, 36>;
-  using SharedB = PaddedLines<32, 32, 36>;
+  using SharedA = PaddedKMajor<32, 32, 36>;
+  using SharedB = PaddedKMajor<32, 32, 36>;
 };
 struct FloatTiles {
   using Mma = TiledMma<FmaAtom<float>, Ints<32, 32>, Ints<8, 4>>;

@@ -12,7 +12,7 @@ using epilogues::BiasRelu;
 using Tile2x96 = WgmmaTile<192, 64, 32, 96, 64, 2>;
 
 // Lines that TMA loads, where widths are multiples of 4 and there are more tiles than the CPU has
-// blocks: of one, two and four strips to a tile, several places and channel blocks.
+// blocks: of one, two and four windows to a tile, several places and channel blocks.
 TEST(WgmmaFirst, ByTma) {
   using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 64, 32, 16, 64>>;
   using Two = WgmmaFirstPolicy<NHWC, BiasRelu<>, WgmmaTile<16, 128, 32, 8, 64>>;
@@ -31,7 +31,7 @@ TEST(WgmmaFirst, ByTma) {
   }
 }
 
-// Every width of copies: even and odd columns of an image, strips that begin anywhere.
+// Every width of copies: even and odd columns of an image, windows that begin anywhere.
 TEST(WgmmaFirst, Geometries) {
   using P = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<64, 64, 32, 32, 64>>;
   const reference::ReluActivation relu;

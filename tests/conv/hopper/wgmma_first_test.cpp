@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using Nc4 = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, Tile2x96>;
 
-// The copies of a strip arrive when they like, warps run in any order, blocks take several tiles, and
+// The copies of a window arrive when they like, warps run in any order, blocks take several tiles, and
 // their filters change.
 TEST(WgmmaFirst, Schedules) {
   using P = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<16, 64, 32, 8, 64, 2>>;
@@ -22,8 +22,7 @@ TEST(WgmmaFirst, Schedules) {
   }
   using Four = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<32, 64, 32, 8, 64>>;
   const Problem p = SquareProblem(1, 4, 24, 80, 3, 1, 2);
-  EXPECT_GT(std::get<SlidingWindowPlan>(MakeConvPlan(p, FactsOf<Four>())->kernel).source_spec.rank,
-            0);
+  EXPECT_GT(std::get<FirstLayerPlan>(MakeConvPlan(p, FactsOf<Four>())->kernel).source_spec.rank, 0);
   RunSchedules<Four>(p, 2, {arch::Copies::kDeferred, arch::Copies::kEager});
 }
 
@@ -36,17 +35,17 @@ ConvPlan PlanOf(const Problem& p) {
 TEST(WgmmaFirst, PlanOfTheFirstLayerOfResNet) {
   const Problem p = SquareProblem(64, 4, 224, 64, 7, 3, 2);
   const ConvPlan g = PlanOf(p);
-  ASSERT_TRUE(std::holds_alternative<SlidingWindowPlan>(g.kernel));
-  EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two strips of 8 x 12 pixels
+  ASSERT_TRUE(std::holds_alternative<FirstLayerPlan>(g.kernel));
+  EXPECT_EQ(g.counts.tiles_m, 64 * 7 * 10);  // of two windows of 8 x 12 pixels
   EXPECT_EQ(g.counts.k_tiles, 1);
-  EXPECT_EQ(std::get<SlidingWindowPlan>(g.kernel).plan.steps, 7);  // one for a row of taps
-  const SlidingWindowSource& a = std::get<SlidingWindowPlan>(g.kernel).source;
-  EXPECT_EQ(a.left, 4);  // a tap of zeros, so that strips begin at 16 (8) bytes
+  EXPECT_EQ(std::get<FirstLayerPlan>(g.kernel).plan.steps, 7);  // one for a row of taps
+  const SlidingWindowSource& a = std::get<FirstLayerPlan>(g.kernel).source;
+  EXPECT_EQ(a.left, 4);  // a tap of zeros, so that windows begin at 16 (8) bytes
   EXPECT_EQ(a.lines, 11 * 2 + 7);
   EXPECT_EQ(a.line_bytes, 7 * 16 + 32);
   EXPECT_EQ(a.widest, 16);
-  EXPECT_GE(std::get<SlidingWindowPlan>(g.kernel).ring.stages, 4);
-  EXPECT_LE(std::get<SlidingWindowPlan>(g.kernel).ring.b_offset + 7 * 64 * 32,
+  EXPECT_GE(std::get<FirstLayerPlan>(g.kernel).ring.stages, 4);
+  EXPECT_LE(std::get<FirstLayerPlan>(g.kernel).ring.b_offset + 7 * 64 * 32,
             FactsOf<Nc4>().wgmma.stage_bytes);
   EXPECT_THAT(Convolution<Nc4>::Create(p)->Describe(), HasSubstr("sliding windows"));
 }
@@ -65,18 +64,18 @@ TEST(WgmmaFirst, ModelOfTheFirstLayerOfResNet) {
   EXPECT_LT(Predict(SquareProblem(1, 4, 224, 64, 7, 3, 2), FactsOf<Nc4>(), gpu).microseconds, 5.0);
 }
 
-// With an odd number of chunks a step has one of zeros; nothing lies outside of the strip.
+// With an odd number of chunks a step has one of zeros; nothing lies outside of the window.
 TEST(WgmmaFirst, StepsStayInTheWindow) {
   for (const std::int64_t r : {1, 3, 5}) {
     for (const std::int64_t c : {1, 5, 9}) {
       Problem p = SquareProblem(1, c, 20, 64, r, r / 2, 2);
       const ConvPlan g = PlanOf(p);
-      const SlidingWindowSource& a = std::get<SlidingWindowPlan>(g.kernel).source;
-      const gemm::WgmmaPlan& plan = std::get<SlidingWindowPlan>(g.kernel).plan;
+      const SlidingWindowSource& a = std::get<FirstLayerPlan>(g.kernel).source;
+      const gemm::WgmmaPlan& plan = std::get<FirstLayerPlan>(g.kernel).plan;
       int taps = 0;
-      EXPECT_EQ(std::get<SlidingWindowPlan>(g.kernel).filter_chunks.chunks, 2 * plan.steps);
-      for (int i = 0; i < std::get<SlidingWindowPlan>(g.kernel).filter_chunks.chunks; ++i) {
-        const int word = std::get<SlidingWindowPlan>(g.kernel).filter_chunks.chunk[i].taps;
+      EXPECT_EQ(std::get<FirstLayerPlan>(g.kernel).filter_chunks.chunks, 2 * plan.steps);
+      for (int i = 0; i < std::get<FirstLayerPlan>(g.kernel).filter_chunks.chunks; ++i) {
+        const int word = std::get<FirstLayerPlan>(g.kernel).filter_chunks.chunk[i].taps;
         taps += (word & 1) + (word >> 1 & 1) + (word >> 2 & 1) + (word >> 3 & 1);
       }
       EXPECT_EQ(taps, (c + 3) / 4 * r * r);
@@ -117,7 +116,7 @@ TEST(WgmmaFirst, Limits) {
       HasSubstr("prologue LocalFilter depends on the output's position"));
 }
 
-// 2^32 strips of an image of one column, of which 32 bits hold nothing.
+// 2^32 windows of an image of one column, of which 32 bits hold nothing.
 TEST(WgmmaFirst, MoreWindowsThanIndices) {
   using OneRow = WgmmaFirstPolicy<NCxHWx<32>, BiasRelu<>, WgmmaTile<8, 64, 32, 8, 64, 2>>;
   Problem p = SquareProblem(1, 4, 1, 64, 1, 0, 1);

@@ -65,7 +65,7 @@ void RunPools(const Activation& activation, const RunOptions& options = {}) {
     if (P::DstLayout::kChannelRun == 0) problem.k = RoundUp(problem.k, 16);
     if (P::Prologue::kDepends.group) problem.groups = 3, problem.c = 12, problem.k = 36;
     if (CheckedPolicy<P>::kDepthwise) problem.c = problem.groups = 20, problem.k = 40;
-    if (CheckedPolicy<P>::kSlidingWindow) problem.stride_w = 1, problem.dilation_w = 1;
+    if (CheckedPolicy<P>::kFirstLayer) problem.stride_w = 1, problem.dilation_w = 1;
     RunPool<P>(problem, static_cast<std::uint32_t>(engine()), activation, options);
     if (testing::Test::HasFailure()) return;
   }

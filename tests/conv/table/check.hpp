@@ -10,7 +10,7 @@
 #include "tests/conv/table/problems/problems.hpp"
 #include "tests/conv/table/problems/source_functors.hpp"
 #include "tests/conv/table/problems/tensors.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 
 namespace weft::conv::table {
 

@@ -10,7 +10,7 @@
 
 #include "tests/conv/harness.hpp"
 #include "tests/conv/table/problems/tile_problems.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 
 namespace weft::conv::tiles {
 

@@ -1,5 +1,5 @@
 // Zero points through wgmma_sm90: stores through shared memory, straight from registers, and of
-// strips.
+// windows.
 #pragma once
 
 #include <array>
@@ -102,7 +102,7 @@ TEST(ZeroPointWgmma, Schedules) {
 
 #endif
 
-TEST(ZeroPointWgmma, Strips) {
+TEST(ZeroPointWgmma, FirstLayer) {
   RunBorders<ZeroWgmmaFirst>(1);
   for (const std::int64_t stride : {1, 2, 4}) {
     ExpectExact<ZeroWgmmaFirst>(SquareProblem(2, 3, 23, 40, 7, 3, stride),

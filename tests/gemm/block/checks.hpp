@@ -147,7 +147,7 @@ void CheckProduct(TileShape given, int seed) {
   using C = typename D::ElementC;
   using Kernel = BlockFormsKernel<D>;
   constexpr TileShape kFull = D::config.shape;
-  constexpr bool kRowA = B::kKMajorA, kRowB = !B::kKMajorB, kRowC = B::kLinesOfC;
+  constexpr bool kRowA = B::kKMajorA, kRowB = !B::kKMajorB, kRowC = B::kRowMajorC;
   Values source{std::mt19937(seed), kSumsOf<D> != Sums::kExact};
   TestMatrix<typename D::ElementA> a(given.m, given.k, kRowA, D::config.alignment, &source);
   TestMatrix<typename D::ElementB> b(given.k, given.n, kRowB, D::config.alignment, &source);

@@ -219,7 +219,7 @@ struct BlockFormsKernel {
     // Out of C and back.
     constexpr int kPitch = B::ResultC::kPitch;
     const layouts::Matrix<typename D::ElementC> there{
-        c.data(), p.c.rows, p.c.cols, B::kLinesOfC ? kPitch : 1, B::kLinesOfC ? 1 : kPitch};
+        c.data(), p.c.rows, p.c.cols, B::kRowMajorC ? kPitch : 1, B::kRowMajorC ? 1 : kPitch};
     auto moved = acc;
     moved.LoadShared(t, there);
     moved.StoreShared(t, there);

@@ -74,23 +74,23 @@ TEST(BlockWgmma, PlantedBugsAreCaught) {
 }
 
 // Stages lie as the descriptors say.
-template <class Lines, int kRows, int kGroups>
+template <class Layout, int kRows, int kGroups>
 void ExpectDescribed() {
   int different = 0;
   for (int row = 0; row < kRows; ++row) {
     for (int k = 0; k < 32 * kGroups; ++k) {
-      const std::uint32_t start = 7 * Lines::kAlignment + k / 32 * 32;
-      different += arch::WgmmaKMajorAddress(start, Lines::kDescriptor, row, k % 32) !=
-                   7u * Lines::kAlignment + Lines::Offset(row, k / 32, k % 32 / 16) + k % 16;
+      const std::uint32_t start = 7 * Layout::kAlignment + k / 32 * 32;
+      different += arch::WgmmaKMajorAddress(start, Layout::kDescriptor, row, k % 32) !=
+                   7u * Layout::kAlignment + Layout::Offset(row, k / 32, k % 32 / 16) + k % 16;
     }
   }
   EXPECT_EQ(different, 0);
 }
 
 TEST(BlockWgmma, StagesLieAsDescribed) {
-  ExpectDescribed<WgmmaLines<64, 1>, 64, 1>();
-  ExpectDescribed<WgmmaLines<24, 2>, 24, 2>();
-  ExpectDescribed<WgmmaLines<128, 4>, 128, 4>();
+  ExpectDescribed<WgmmaKMajor<64, 1>, 64, 1>();
+  ExpectDescribed<WgmmaKMajor<24, 2>, 24, 2>();
+  ExpectDescribed<WgmmaKMajor<128, 4>, 128, 4>();
 }
 
 // Every division covers the product and leaves no warpgroup of it without work.

@@ -98,7 +98,7 @@ void ExpectNoneInLdMatrix() {
   EXPECT_EQ(stats.ldmatrix_wavefronts, stats.ldmatrix_phases) << "k = " << k;
 }
 
-TEST(GemmBankConflicts, NoneInLdMatrixOfLines) {
+TEST(GemmBankConflicts, NoneInLdMatrixOfKMajor) {
   ExpectNoneInLdMatrix<32>();
   ExpectNoneInLdMatrix<64>();
   ExpectNoneInLdMatrix<128>();

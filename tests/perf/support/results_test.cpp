@@ -79,7 +79,7 @@ TEST(Results, AnEarlierFileIsContinued) {
   first.Put(2, {Row(first, 2, "a"), Row(first, 2, "b", "failed: x")});
   const std::string text = ResultText(kEnvironment, Json::object(), first.RowsOf(first.files()[0]));
   Results second = Planned();
-  ASSERT_TRUE(second.Keep(second.files()[0], text, kEnvironment).ok());
+  ASSERT_TRUE(second.TakeOver(second.files()[0], text, kEnvironment).ok());
   EXPECT_EQ(second.rows()[0], Json::array({Row(first, 0, "a", "mismatch")}));  // wrong is wrong
   EXPECT_TRUE(second.rows()[1].is_null());                                     // of another file
   EXPECT_TRUE(second.rows()[2].is_null());                                     // failed
@@ -93,12 +93,12 @@ TEST(Results, AFileOfSomethingElseIsNot) {
     other[field] = "y";
     EXPECT_THAT(
         std::string(
-            results.Keep(file, ResultText(other, Json::object(), Json::array()), kEnvironment)
+            results.TakeOver(file, ResultText(other, Json::object(), Json::array()), kEnvironment)
                 .message()),
         HasSubstr(std::string("is of ") + field + " 'y', this run of '"));
   }
-  EXPECT_FALSE(results.Keep(file, "{", kEnvironment).ok());
-  EXPECT_FALSE(results.Keep(file, "[]", kEnvironment).ok());
+  EXPECT_FALSE(results.TakeOver(file, "{", kEnvironment).ok());
+  EXPECT_FALSE(results.TakeOver(file, "[]", kEnvironment).ok());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include "perf/support/layers.hpp"
 #include "perf/weft_perf/tiles.hpp"
 #include "weft/conv/choose/tile_model.hpp"
-#include "weft/conv/planner/plan.hpp"
-#include "weft/conv/planner/policy_facts.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 
 namespace weft::perf {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv::table {
@@ -82,10 +82,6 @@ std::vector<Problem> Corners(const ConvFacts& facts) {
   return all;
 }
 
-bool SlidingWindow(const ConvFacts& facts) {
-  return facts.config.mainloop == gemm::Mainloop::kWgmmaSm90 && facts.source.interleave == 4;
-}
-
 // Channels of one access, where they need be whole ones: NHWC pads nothing, and no layout a group.
 std::int64_t SourceMultiple(const ConvFacts& facts) {
   if (facts.source.nhwc) return facts.config.alignment.src * 8 / facts.source.bits;
@@ -125,7 +121,7 @@ Problem Fitted(const ConvFacts& facts, Problem p) {
     p.r = std::clamp<std::int64_t>(p.r, p.stride_h + 1, 5);
     p.s = std::min<std::int64_t>(p.s, 3);  // a patch of more does not fit twice
   }
-  if (SlidingWindow(facts)) {
+  if (facts.wgmma.first_layer) {
     p.c = std::min<std::int64_t>(p.c, p.groups * 9);
     p.r = std::min<std::int64_t>(p.r, 7), p.s = std::min(p.s, 49 / p.r);
     if (p.r * p.s > 32) p.stride_h = std::min<std::int64_t>(p.stride_h, 2);
@@ -155,7 +151,7 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
 }
 
 std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts) {
-  if (SlidingWindow(facts)) return {4, 8};
+  if (facts.wgmma.first_layer) return {4, 8};
   std::vector<std::int64_t> blocks = {facts.source.unit_channels};
   if (facts.source.interleave > facts.source.unit_channels)
     blocks.push_back(facts.source.interleave);

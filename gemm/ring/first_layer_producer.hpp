@@ -1,4 +1,4 @@
-// SlidingWindowProducer, the producer of an MbarRing (mbar_ring.hpp) for an operand A whose rows may
+// FirstLayerProducer, the producer of an MbarRing (mbar_ring.hpp) for an operand A whose rows may
 // begin elsewhere than at multiples of 16 bytes, where TMA cannot begin. A stage holds all of a
 // tile's operand A. Operand B is the consumers' business: it lies behind the stages and stays there
 // (gemm/kernel/first_layer.hpp).
@@ -26,7 +26,7 @@ namespace weft::gemm {
 
 // Operand A: Copy is a producer thread's share of the cp.async copies of a tile's operand to the
 // shared address `to`. With Params::tma_tiles, Load has TMA load TmaBytes() bytes there instead,
-// and Shift is the share of one of SlidingWindowProducer's kShiftThreads threads, which make the
+// and Shift is the share of one of FirstLayerProducer's kShiftThreads threads, which make the
 // other rows from these bytes.
 template <class Type>
 concept ShiftedOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
@@ -39,9 +39,9 @@ concept ShiftedOperand = requires(Type op, arch::Thread t, std::uint32_t to) {
 inline namespace WEFT_BACKEND {
 
 template <class Shape>
-struct SlidingWindowProducer : CpAsyncProducerTraits {
+struct FirstLayerProducer : CpAsyncProducerTraits {
   using Params = MbarRingParams;
-  static constexpr bool kWholeTiles = true;
+  static constexpr bool kFirstLayer = true;
   static constexpr int kShiftThreads = kThreads - 32;
   // Four consumer warpgroups leave fewer.
   static constexpr int Registers() { return Shape::kGroups == 4 ? 32 : 40; }

@@ -49,6 +49,7 @@ constexpr ConvFacts FactsOf() {
     facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
     facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::Producer::RowThreads();
     facts.wgmma.gathers = Checked::kGathers;
+    facts.wgmma.first_layer = Checked::kFirstLayer;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.element_bytes = Checked::kElementBytes;

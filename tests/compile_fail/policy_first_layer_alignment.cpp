@@ -1,4 +1,4 @@
-// Strips of NCxHWx<4> with the config's own 16 bytes.
+// A first layer over NCxHWx<4> with the config's own 16 bytes.
 // EXPECT: static assertion failed: weft: config.alignment.src of wgmma_sm90 does not fit NCxHWx<4>
 #include "tests/compile_fail/policy_base.hpp"
 

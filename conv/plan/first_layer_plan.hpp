@@ -11,7 +11,7 @@
 namespace weft::conv {
 
 // The kernel's parameters without pointers.
-struct SlidingWindowPlan : RingPlan {
+struct FirstLayerPlan : RingPlan {
   arch::TensorMapSpec source_spec;  // what TMA loads; rank 0: threads copy the windows instead
   SlidingWindowSource source;
   FilterParams filter;
@@ -22,10 +22,9 @@ struct SlidingWindowPlan : RingPlan {
 // InvalidArgument for a stride_w other than 1, 2 or 4, for a dilation_w other than 1, for windows
 // and filters that do not fit in shared memory, and for filters of more chunks than
 // FilterChunks::kMost.
-absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& problem,
-                                                        const ConvFacts& facts);
+absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& problem, const ConvFacts& facts);
 
 // What the tile model needs of the plan.
-gemm::WgmmaCounts CountsOf(const SlidingWindowPlan& plan);
+gemm::WgmmaCounts CountsOf(const FirstLayerPlan& plan);
 
 }  // namespace weft::conv

@@ -1,4 +1,4 @@
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -103,11 +103,11 @@ absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
                      " depends on the output's position, which the wgmma_sm90 mainloop does not "
                      "take; use an MmaSm80Config"));
   }
-  if (!f.source.nhwc && f.source.interleave == 4) {
-    absl::StatusOr<SlidingWindowPlan> strips = MakeSlidingWindowPlan(p, f);
-    if (!strips.ok()) return strips.status();
-    plan->counts.wgmma = CountsOf(*strips);
-    plan->kernel = *std::move(strips);
+  if (f.wgmma.first_layer) {
+    absl::StatusOr<FirstLayerPlan> first_layer = MakeFirstLayerPlan(p, f);
+    if (!first_layer.ok()) return first_layer.status();
+    plan->counts.wgmma = CountsOf(*first_layer);
+    plan->kernel = *std::move(first_layer);
   } else if (f.wgmma.gathers) {
     const GatherPlan gathers = MakeGatherPlan(p, f);
     plan->counts.wgmma = CountsOf(gathers);
@@ -169,7 +169,7 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
 
 // How the source reaches shared memory, in words for Describe.
 const char* PathOf(const ConvPlan& plan) {
-  if (std::holds_alternative<SlidingWindowPlan>(plan.kernel)) return "sliding windows";
+  if (std::holds_alternative<FirstLayerPlan>(plan.kernel)) return "sliding windows";
   if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
   if (!plan.counts.gathers) return "pointwise";
   const auto* tma = std::get_if<TmaPlan>(&plan.kernel);

@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "weft/conv/depthwise/depthwise_plan.hpp"
+#include "weft/conv/plan/first_layer_plan.hpp"
 #include "weft/conv/plan/gather_plan.hpp"
 #include "weft/conv/plan/multistage_plan.hpp"
-#include "weft/conv/plan/sliding_window_plan.hpp"
 #include "weft/conv/plan/wgmma_plan.hpp"
 #include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/problem.hpp"
@@ -36,12 +36,12 @@ struct ConvPlan {
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
   bool patches = false;       // the kernel is planned for PatchColumns(problem)
   // The plan for the policy's kind of kernel. An empty problem has a default-constructed one.
-  std::variant<MultistagePlan, TmaPlan, SlidingWindowPlan, GatherPlan, DepthwisePlan> kernel;
+  std::variant<MultistagePlan, TmaPlan, FirstLayerPlan, GatherPlan, DepthwisePlan> kernel;
 
   // What wgmma_sm90 kernels have in common; null for kernels of other mainloops.
   const RingPlan* ring() const {
     if (const auto* tma = std::get_if<TmaPlan>(&kernel)) return tma;
-    if (const auto* strips = std::get_if<SlidingWindowPlan>(&kernel)) return strips;
+    if (const auto* first_layer = std::get_if<FirstLayerPlan>(&kernel)) return first_layer;
     return std::get_if<GatherPlan>(&kernel);
   }
   arch::Dim3 grid() const { return {static_cast<int>(counts.blocks()), 1, 1}; }

@@ -1,4 +1,4 @@
-#include "weft/conv/plan/sliding_window_plan.hpp"
+#include "weft/conv/plan/first_layer_plan.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -136,7 +136,7 @@ std::vector<Chunk> ChunksOf(const Problem& p, const Shape& s) {
 
 }  // namespace
 
-absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const ConvFacts& f) {
+absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFacts& f) {
   if (p.stride_w != 1 && p.stride_w != 2 && p.stride_w != 4) {
     absl::Status refused =
         Refuse("stride_w", p.stride_w, "1, 2 or 4, the steps from window to window");
@@ -171,7 +171,7 @@ absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const 
 
   const std::int64_t steps = CeilDiv<std::int64_t>(chunks, 2);
   const std::int64_t filter = steps * tile.n * 32;
-  SlidingWindowPlan plan;
+  FirstLayerPlan plan;
   plan.filter = MakeFilter(p, f);
   SlidingWindowSource& a = plan.source;
   std::int64_t stage = 0;
@@ -272,10 +272,10 @@ absl::StatusOr<SlidingWindowPlan> MakeSlidingWindowPlan(const Problem& p, const 
   return plan;
 }
 
-gemm::WgmmaCounts CountsOf(const SlidingWindowPlan& s) {
+gemm::WgmmaCounts CountsOf(const FirstLayerPlan& s) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
-  counts.whole_k = true;
-  counts.whole_k_copied = s.source_spec.rank == 0;
+  counts.first_layer = true;
+  counts.first_layer_copied = s.source_spec.rank == 0;
   return counts;
 }
 
