@@ -168,12 +168,6 @@ absl::StatusOr<Operator> Compile(std::string_view source, const Options& options
     state->cache = Cache({.folder = options.cache_folder, .most_bytes = options.cache_bytes});
   }
   if (absl::Status s = state->FindFacts(); !s.ok()) return s;
-  for (const conv::ParamsImage& params : state->facts->image().params) {
-    if (params.at.phase != conv::kNoPart) {
-      return absl::UnimplementedError(
-          "rtc: the prologue PerPhase is a deconvolution's own; use conv::Deconvolution");
-    }
-  }
   // The module is a part of the state, and must not keep it alive.
   Operator::State* const of = state.get();
   state->module.emplace(
@@ -265,6 +259,16 @@ absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
   run.filter_is_constant = args.filter_is_constant;
   run.prologue = bytes(Part::kPrologue);
   run.source_functor = bytes(Part::kSourceFunctor);
+  for (const conv::ParamsImage& params : image().params) {
+    if (params.at.phase == conv::kNoPart) continue;
+    if (args.phase == nullptr) {
+      return absl::InvalidArgumentError(
+          "rtc: the policy's prologue is PerPhase, a transposed convolution's; set phase to the "
+          "place "
+          "of one of conv::PhasesOf(problem), and run them all");
+    }
+    run.prologue = run.phase = args.phase;
+  }
   return run;
 }
 

@@ -92,6 +92,9 @@ struct Arguments {
   const std::int32_t* filter_zero_point = nullptr;
   const std::int32_t* window_sums = nullptr;
   bool filter_is_constant = false;
+  // Of a policy whose Prologue is PerPhase: where the pixels of this phase of a transposed convolution
+  // lie, the place of one of conv::PhasesOf. The plan is that of the phase's problem.
+  const prologues::PerPhase* phase = nullptr;
   const Values* values = nullptr;  // null: the functors' own defaults
 };
 

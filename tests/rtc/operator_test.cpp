@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/rtc/cases.hpp"
 #include "weft/conv/convolution.hpp"
+#include "weft/conv/deconvolution.hpp"
+#include "weft/conv/ready_made.hpp"
 #include "weft/rtc/operator.hpp"
 
 namespace weft::rtc {
@@ -141,6 +144,47 @@ TEST(OperatorOnCpu, AFunctorChecksItsNumbers) {
               HasSubstr("scale of OnSteps is not a finite number above 0"));
   ASSERT_TRUE(values.Set("scale", 0.5).ok());
   EXPECT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
+}
+
+// The phases of a transposed convolution write, between them, what conv::Deconvolution does.
+TEST(OperatorOnCpu, PhasesOfATransposedConvolution) {
+  using Policy = conv::S8Deconv4<epilogues::BiasIdentity<>>;
+  const absl::StatusOr<Operator> op =
+      Compile("using Op = weft::conv::S8Deconv4<weft::epilogues::BiasIdentity<>>;",
+              {.back_end = BackEnd::kCpu, .cache_bytes = 0});
+  ASSERT_TRUE(op.ok()) << op.status();
+  const conv::DeconvolutionProblem problem = {
+      .h = 3, .w = 4, .c = 4, .k = 4, .r = 3, .s = 3, .stride_h = 2, .stride_w = 2};
+  const auto typed = conv::Deconvolution<Policy>::Create(problem);
+  ASSERT_TRUE(typed.ok()) << typed.status();
+  std::vector<std::int8_t> weights(4 * 4 * 3 * 3);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<std::int8_t>(7 * i);
+  const auto filter = conv::PackDeconvolutionFilter<CxRSKx<4>>(problem, weights);
+  const std::vector<std::int64_t> offsets = conv::PartOffsets<CxRSKx<4>>(conv::PartsOf(problem));
+  const std::vector<float> bias = {1, 2, 3, 4};
+  const std::vector<std::int8_t> src(static_cast<std::size_t>(typed->src_size()), 3);
+  std::vector<std::int8_t> wanted(static_cast<std::size_t>(typed->dst_size()), 99), dst = wanted;
+  ASSERT_EQ(typed->RunOnCpu({.src = src.data(),
+                             .filter = filter->view(),
+                             .bias = bias.data(),
+                             .dst = wanted.data(),
+                             .alpha = 0.125f}),
+            absl::OkStatus());
+  for (const conv::Phase& phase : conv::PhasesOf(problem)) {
+    const absl::StatusOr<conv::ConvPlan> plan = op->Plan(phase.problem);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const FilterExtents extents = phase.problem.filter();
+    Arguments args;
+    args.src = src.data(), args.bias = bias.data(), args.dst = dst.data(), args.alpha = 0.125f;
+    args.filter.layout = CxRSKx<4>::kName, args.filter.letter = 'b';
+    args.filter.run.data = filter->data() + offsets[static_cast<std::size_t>(phase.part)];
+    args.filter.run.bytes = CxRSKx<4>::Size(extents), args.filter.run.count = 1;
+    args.filter.run.extents = extents;
+    EXPECT_THAT(op->RunOnCpu(*plan, args).message(), HasSubstr("set phase to the place"));
+    args.phase = &phase.place;
+    ASSERT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
+  }
+  EXPECT_EQ(dst, wanted);
 }
 
 std::string ErrorOf(const std::string& source, Options options = {}) {
