@@ -1,0 +1,243 @@
+#include "arrays.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+namespace weft::python {
+namespace {
+
+// str(object).
+std::string TextOf(const nb::object& object) {
+  return nb::cast<std::string>(nb::str(nb::handle(object.ptr())));
+}
+
+char LetterOf(nb::dlpack::dtype type) {
+  const int bits = type.lanes == 1 ? type.bits : 0;
+  switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
+    case nb::dlpack::dtype_code::Int:
+      return bits == 8 ? 'b' : bits == 32 ? 'i' : '?';
+    case nb::dlpack::dtype_code::UInt:
+      return bits == 8 ? 'B' : '?';
+    case nb::dlpack::dtype_code::Float:
+      return bits == 32 ? 'f' : bits == 16 ? 'e' : '?';
+    case nb::dlpack::dtype_code::Bfloat:
+      return bits == 16 ? 'E' : '?';
+    default:
+      return '?';
+  }
+}
+
+Error TooManyDims(const char* name, std::size_t rank) {
+  return Error(ErrorKind::kArgument,
+               absl::StrCat("weft: ", name, " has ", rank, " dimensions; arrays here have at most ",
+                            kMostDims));
+}
+
+template <class Nd>
+Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object) {
+  Array a;
+  if (from.ndim() > static_cast<std::size_t>(kMostDims)) throw TooManyDims(name, from.ndim());
+  a.data = const_cast<void*>(static_cast<const void*>(from.data()));
+  a.shape.rank = static_cast<int>(from.ndim());
+  for (int i = 0; i < a.shape.rank; ++i) {
+    a.shape.dim[i] = static_cast<std::int64_t>(from.shape(static_cast<std::size_t>(i)));
+    a.stride[i] = from.stride(static_cast<std::size_t>(i));
+  }
+  a.letter = LetterOf(from.dtype());
+  a.read_only = read_only;
+  a.device = from.device_id();
+  switch (from.device_type()) {
+    case nb::device::cpu::value:
+      break;
+    case nb::device::cuda::value:
+    case nb::device::cuda_managed::value:
+      a.on_gpu = true;
+      break;
+    default:
+      if (from.device_type() == 3) break;  // pinned memory of the host
+      throw Error(ErrorKind::kType,
+                  absl::StrCat("weft: ", name, " is on a device of DLPack type ",
+                               from.device_type(), "; give an array of the host or of a CUDA GPU"));
+  }
+  a.owner = nb::borrow(object);
+  return a;
+}
+
+// The dictionary of numba and others: {shape, typestr, data: (address, read_only), strides in bytes or None}.
+Array ReadCudaArrayInterface(nb::handle object, const char* name) {
+  Array a;
+  const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
+  const auto type = TextOf(nb::object(dict["typestr"]));
+  const nb::tuple data = nb::cast<nb::tuple>(dict["data"]),
+                  shape = nb::cast<nb::tuple>(dict["shape"]);
+  a.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
+  a.read_only = nb::cast<bool>(data[1]);
+  a.letter = type == "|i1"   ? 'b'
+             : type == "|u1" ? 'B'
+             : type == "<i4" ? 'i'
+             : type == "<f4" ? 'f'
+             : type == "<f2" ? 'e'
+                             : '?';
+  a.on_gpu = true;
+  if (LibraryOf(object) == "cupy") a.device = nb::cast<int>(object.attr("device").attr("id"));
+  a.shape.rank = static_cast<int>(nb::len(shape));
+  if (a.shape.rank > kMostDims) throw TooManyDims(name, nb::len(shape));
+  const std::int64_t bytes = std::stoll(type.substr(2));
+  if (dict.contains("stream") && !dict["stream"].is_none()) {
+    // 1 is the default stream in this protocol, as it is to the CUDA runtime; 0 is refused there as ambiguous.
+    a.stream = nb::cast<std::uintptr_t>(dict["stream"]);
+  }
+  const bool strided = dict.contains("strides") && !dict["strides"].is_none();
+  std::int64_t dense = 1;
+  for (int i = a.shape.rank - 1; i >= 0; --i) {
+    a.shape.dim[i] = nb::cast<std::int64_t>(shape[static_cast<std::size_t>(i)]);
+    a.stride[i] = strided ? nb::cast<std::int64_t>(
+                                nb::cast<nb::tuple>(dict["strides"])[static_cast<std::size_t>(i)]) /
+                                bytes
+                          : dense;
+    dense *= a.shape.dim[i];
+  }
+  a.owner = nb::borrow(object);
+  return a;
+}
+
+Array FromCudaArrayInterface(nb::handle object, const char* name) {
+  try {
+    return ReadCudaArrayInterface(object, name);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {  // of another type than it has to be, or missing
+    throw Error(
+        ErrorKind::kType,
+        absl::StrCat("weft: ", name,
+                     ".__cuda_array_interface__ is no dictionary of shape, typestr and data"));
+  }
+}
+
+// torch's own attributes. DLPack would do, too, but its producer would have the default stream wait for the current one,
+// which costs an event and cannot be captured in a graph.
+Array FromTorch(nb::handle object, const char* name) {
+  Array a;
+  const nb::object device = object.attr("device");
+  const auto kind = nb::cast<std::string>(device.attr("type"));
+  if (kind != "cpu" && kind != "cuda") {
+    throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on device ", kind,
+                                               "; give a tensor of the host or of a CUDA GPU"));
+  }
+  a.on_gpu = kind == "cuda";
+  if (a.on_gpu) a.device = nb::cast<int>(device.attr("index"));
+  const std::string type = TextOf(object.attr("dtype"));
+  a.letter = type == "torch.int8"       ? 'b'
+             : type == "torch.uint8"    ? 'B'
+             : type == "torch.int32"    ? 'i'
+             : type == "torch.float32"  ? 'f'
+             : type == "torch.float16"  ? 'e'
+             : type == "torch.bfloat16" ? 'E'
+                                        : '?';
+  const nb::tuple shape = nb::tuple(object.attr("shape")),
+                  stride = nb::tuple(object.attr("stride")());
+  a.shape.rank = static_cast<int>(nb::len(shape));
+  if (a.shape.rank > kMostDims) throw TooManyDims(name, nb::len(shape));
+  for (int i = 0; i < a.shape.rank; ++i) {
+    a.shape.dim[i] = nb::cast<std::int64_t>(shape[static_cast<std::size_t>(i)]);
+    a.stride[i] = nb::cast<std::int64_t>(stride[static_cast<std::size_t>(i)]);
+  }
+  a.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(object.attr("data_ptr")()));
+  a.owner = nb::borrow(object);
+  return a;
+}
+
+}  // namespace
+
+std::string LibraryOf(nb::handle object) {
+  const std::string module = TextOf(nb::object(object.type().attr("__module__")));
+  return module.substr(0, module.find('.'));
+}
+
+std::string ToString(const Shape& shape) {
+  return absl::StrCat("(", absl::StrJoin(shape.dim, shape.dim + shape.rank, ", "),
+                      shape.rank == 1 ? ",)" : ")");
+}
+
+std::int64_t Shape::size() const {
+  std::int64_t n = 1;
+  for (int i = 0; i < rank; ++i) n *= dim[i];
+  return n;
+}
+
+bool Array::IsDense() const {
+  std::int64_t dense = 1;
+  for (int i = shape.rank - 1; i >= 0; --i) {
+    if (shape.dim[i] != 1 && stride[i] != dense) return size() == 0;
+    dense *= shape.dim[i];
+  }
+  return true;
+}
+
+const char* NameOf(char letter) {
+  switch (letter) {
+    case 'b':
+      return "int8";
+    case 'B':
+      return "uint8";
+    case 'i':
+      return "int32";
+    case 'f':
+      return "float32";
+    case 'e':
+      return "float16";
+    case 'E':
+      return "bfloat16";
+    default:
+      return "another type";
+  }
+}
+
+Array ArrayOf(nb::handle object, const char* name) {
+  const bool buffer = PyObject_CheckBuffer(object.ptr()) != 0;  // numpy's, above all
+  if (!buffer && LibraryOf(object) == "torch" && nb::hasattr(object, "data_ptr")) {
+    return FromTorch(object, name);
+  }
+  if (!buffer && nb::hasattr(object, "__cuda_array_interface__")) {
+    return FromCudaArrayInterface(object, name);
+  }
+  nb::ndarray<> writable;
+  if (nb::try_cast(object, writable, false)) return FromNd(writable, false, name, object);
+  nb::ndarray<nb::ro> any;
+  if (nb::try_cast(object, any, false)) return FromNd(any, true, name, object);
+  throw Error(
+      ErrorKind::kType,
+      absl::StrCat("weft: ", name, " is a ", TextOf(nb::object(object.type().attr("__name__"))),
+                   "; give an array of numpy, torch or cupy, or anything with __dlpack__ or "
+                   "__cuda_array_interface__"));
+}
+
+bool Fits(const Array& array, char letter, const Shape& shape) {
+  return array.letter == letter && array.shape == shape && array.IsDense();
+}
+
+void CheckArray(const Array& array, const char* name, char letter, const Shape& shape,
+                const std::string& layout, const std::string& remedy) {
+  if (array.letter != letter) {
+    const std::string given = nb::hasattr(array.owner, "dtype")
+                                  ? TextOf(nb::object(array.owner.attr("dtype")))
+                                  : NameOf(array.letter);
+    throw Error(ErrorKind::kType,
+                absl::StrCat("weft: ", name, ".dtype=", given, " is not ", NameOf(letter),
+                             "; nothing is converted silently, so convert it yourself"));
+  }
+  if (array.shape != shape) {
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, ".shape=", ToString(array.shape), " is not ",
+                             ToString(shape), ", ", layout, remedy.empty() ? "" : "; ", remedy));
+  }
+  if (!array.IsDense()) {
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: ", name, " has gaps or another order in memory (strides ",
+                             absl::StrJoin(array.stride, array.stride + array.shape.rank, ", "),
+                             " elements); make it contiguous, as numpy.ascontiguousarray or "
+                             "torch's contiguous() do"));
+  }
+}
+
+}  // namespace weft::python

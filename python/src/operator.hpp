@@ -1,0 +1,106 @@
+// An operator that was compiled from a string, for a problem: arrays of Python are given to it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "weft/conv/launch/run.hpp"
+#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/problem/deconvolution_problem.hpp"
+#include "weft/rtc/operator.hpp"
+
+namespace weft::python {
+
+// A layout of an activation in memory, as numbers.
+struct Layout {
+  int interleave = 1;   // channels of a block
+  int channel_run = 0;  // TensorFormat::kChannelRun
+  int bits = 8;         // 4: two to a byte
+
+  std::string Name() const;
+  // The shape of an array of these extents.
+  Shape Of(const TensorExtents& e) const;
+};
+
+// What a call is given.
+struct Call {
+  nb::object x, w, bias, residual, alpha, out, stream;
+  float beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
+};
+
+// A convolution that an operator runs: its only one, or a phase of a transposed convolution.
+struct Step {
+  conv::ConvPlan plan;
+  prologues::PerPhase place;       // of a phase: where its pixels lie in the destination
+  std::int64_t filter_offset = 0;  // bytes from the packed filter to the step's part of it
+};
+
+// A part of the filter of a transposed convolution: every step-th tap from (row, column) on.
+struct FilterPart {
+  std::int64_t offset = 0;  // bytes from the packed filter to it
+  FilterExtents extents;
+  std::int64_t row = 0, column = 0, step_h = 1, step_w = 1;
+  bool zeros = false;  // it is one tap of zeros instead
+};
+
+class Operator {
+ public:
+  // matrices: of a 1 x 1 convolution over NHWC, whose arrays are then matrices (pixels, channels).
+  Operator(const rtc::Operator& compiled, const conv::Problem& problem, bool matrices = false);
+  // The policy's Prologue is PerPhase.
+  Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem);
+
+  // As it was given; p() and q() of it are of no transposed convolution.
+  const conv::Problem& problem() const { return problem_; }
+  const TensorExtents& src_extents() const { return src_extents_; }
+  const TensorExtents& dst_extents() const { return dst_extents_; }
+  std::string Describe() const;
+  Layout src() const, dst() const, residual() const;
+  // The shape of an array of this layout.
+  Shape ShapeOf(const Layout& layout, const TensorExtents& extents) const;
+  // The packed filter's: of a transposed convolution its bytes, part after part.
+  Shape filter() const;
+  Shape PackedShape(const FilterExtents& extents) const;           // of one filter
+  const std::vector<FilterPart>& parts() const { return parts_; }  // empty unless transposed
+  const rtc::PolicyRecord& record() const { return compiled_.facts().record(); }
+  const conv::PolicyImage& image() const { return compiled_.image(); }
+  std::int64_t filters() const { return filters_; }  // of its bank; 1 where the prologue has none
+
+  // The output, which is call.out or new. On a GPU it is enqueued, elsewhere it has been computed.
+  nb::object operator()(const Call& call) const;
+  // The numbers of the functors, by name.
+  std::vector<std::string> names() const { return values_->numbers.names(); }
+  nb::object Get(const std::string& name) const;
+  void Set(const std::string& name, nb::handle value);
+
+ private:
+  // What runs may set of the functors. A run keeps those that it began with.
+  struct Values {
+    rtc::Values numbers;
+    std::vector<std::pair<std::string, Array>>
+        arrays;  // those whose addresses are among the numbers
+  };
+
+  void CountFilters();
+  Shape BankShape(const conv::Problem& problem) const;
+  nb::object NewOutput(const nb::object& x) const;  // of the library, and in the memory, of x
+  // Runs each step, on the CPU or enqueued on a stream.
+  absl::Status Run(rtc::Arguments args, bool on_gpu, Stream stream) const;
+
+  rtc::Operator compiled_;
+  conv::Problem problem_;
+  bool matrices_ = false;
+  TensorExtents src_extents_, dst_extents_;
+  std::vector<Step> steps_;
+  std::string phases_;  // a description of them; empty: there are none
+  std::int64_t filters_ = 1;
+  std::int64_t filter_bytes_ = 0;  // of all parts
+  std::vector<FilterPart> parts_;
+  std::shared_ptr<const Values> values_;
+};
+
+}  // namespace weft::python

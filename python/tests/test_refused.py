@@ -1,0 +1,127 @@
+"""What is refused: each an exception of ours whose sentence names the argument and what would be accepted."""
+import re
+
+import numpy as np
+import pytest
+
+import weft
+
+OP = None
+
+
+def op():
+    global OP
+    OP = OP or weft.Conv2d("n1c32h4w4k32r1s1p0", "nc32")
+    return OP
+
+
+def arguments(**changed):
+    good = dict(x=weft.empty(op().src_shape, np.int8), w=op().pack(np.zeros((32, 32, 1, 1), np.int8)), bias=np.zeros(32, np.float32),
+                out=weft.empty(op().dst_shape, np.int8))
+    return {**good, **changed}
+
+
+def read_only():
+    out = weft.empty(op().dst_shape, np.int8)
+    out.flags.writeable = False
+    return out
+
+
+def shifted(array):
+    memory = weft.empty(array.size + 1, array.dtype)
+    return memory[1:].reshape(array.shape)
+
+
+CALLS = [
+    (lambda: dict(x=np.zeros(op().src_shape, np.float32)), TypeError, "x.dtype=float32 is not int8"),
+    (lambda: dict(x=np.zeros(op().src_shape, bool)), TypeError, "x.dtype=bool is not int8"),
+    (lambda: dict(x=[1, 2]), TypeError, "x is a list; give an array"),
+    (lambda: dict(x=None), TypeError, "x is a NoneType; give an array"),
+    (lambda: dict(x=np.zeros((1, 32, 4, 4), np.int8)), ValueError, "x.shape=(1, 32, 4, 4) is not (1, 1, 4, 4, 32)"),
+    (lambda: dict(x=np.zeros((0,), np.int8)), ValueError, "x.shape=(0,) is not"),
+    (lambda: dict(x=np.zeros((1, 1, 4, 4, 64), np.int8)[..., ::2]), ValueError, "x has gaps"),
+    (lambda: dict(x=shifted(np.zeros(op().src_shape, np.int8))), ValueError, "aligned"),
+    (lambda: dict(w=np.zeros((32, 32, 1, 1), np.int8)), ValueError, "op.pack(w) makes it"),
+    (lambda: dict(w=shifted(op().pack(np.zeros((32, 32, 1, 1), np.int8)))), ValueError, "filter"),
+    (lambda: dict(bias=None), ValueError, "bias is missing"),
+    (lambda: dict(bias=np.zeros(32)), TypeError, "bias.dtype=float64 is not float32"),
+    (lambda: dict(bias=np.zeros(31, np.float32)), ValueError, "bias.shape=(31,) is not (32,)"),
+    (lambda: dict(residual=np.zeros(3, np.int8)), ValueError, "no stage of this epilogue reads it"),
+    (lambda: dict(out=read_only()), ValueError, "out is read-only"),
+    (lambda: dict(out=np.zeros(op().dst_shape, np.uint8)), TypeError, "out.dtype=uint8 is not int8"),
+    (lambda: dict(alpha=float("nan")), ValueError, "alpha"),
+    (lambda: dict(alpha="much"), TypeError, "alpha is a str"),
+    (lambda: dict(output_scale=2.0), ValueError, "output_scale"),
+]
+
+
+@pytest.mark.parametrize("changed, kind, sentence", CALLS)
+def test_call(changed, kind, sentence):
+    given = arguments(**changed())
+    x, w = given.pop("x"), given.pop("w")
+    with pytest.raises(weft.Error, match=re.escape(sentence)) as caught:
+        op()(x, w, **given)
+    assert isinstance(caught.value, kind)
+
+
+def test_output_over_the_input():
+    given = arguments()
+    with pytest.raises(weft.Error, match="overlap"):
+        op()(given["x"], given["w"], bias=given["bias"], out=given["x"])
+
+
+MADE = [
+    (lambda: weft.Conv2d("n1c64"), "h"),
+    (lambda: weft.Conv2d(dict(chanels=3)), "problem has no field chanels"),
+    (lambda: weft.Conv2d(dict(c=1.5)), "problem.c=1.5 is no whole number"),
+    (lambda: weft.Conv2d(7), "problem is a int"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", "nchw"), "layout='nchw' is none of"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", epilogue="bias_relux"), "epilogue='bias_relux' is none of"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", tile="a b"), "tile='a b' is no name of a tile"),
+    (lambda: weft.Conv2d("n1c8h4w4k8r1s1", dst_dtype="int7"), "dtype='int7' is none of"),
+    (lambda: weft.Epilogue("int x {};"), "defines no struct"),
+    (lambda: weft.Operator("struct {", "n1c8h4w4k8r1s1"), "defines no type"),
+    (lambda: weft.Operator("struct A { constexpr float f() { return y; } };", "n1c8h4w4k8r1s1"), "operator:1:"),
+    (lambda: weft.Conv2d("n1c32h4w4k32r1s1", epilogue="struct A { float operator()(float x) const { return x; } };"), "not constexpr"),
+    (lambda: op().pack(np.zeros((3, 3, 1, 1), np.int8)), "w.shape=(3, 3, 1, 1) is not (32, 32, 1, 1)"),
+    (lambda: op().pack(np.zeros((32, 32, 1, 1), np.float32)), "w.dtype=float32 is not int8"),
+    (lambda: weft.to_layout(np.zeros((1, 2, 3)), "nhwc"), "3 dimensions"),
+    (lambda: weft.to_layout(np.zeros((1, 2, 3, 4)), "abc"), "layout='abc' is none of"),
+]
+
+
+@pytest.mark.parametrize("make, sentence", MADE)
+def test_made(make, sentence):
+    with pytest.raises(weft.Error, match=re.escape(sentence)):
+        make()
+
+
+def test_values():
+    with pytest.raises(weft.Error, match="no functor of the policy has a member speed"):
+        op().speed = 1.0
+    with pytest.raises(AttributeError, match="no attribute speed"):
+        op().speed
+
+
+def test_no_compiler(monkeypatch):
+    monkeypatch.setenv("CXX", "/nowhere/g++")
+    with pytest.raises(weft.Error, match="/nowhere/g"):
+        other = weft.Conv2d("n1c32h1w1k32r1s1", epilogue="bias_identity", tile="Mma64x64")  # of NVRTC, where there is one
+        other(weft.empty(other.src_shape, np.int8), other.pack(np.zeros((32, 32, 1, 1), np.int8)), bias=np.zeros(32, np.float32))
+
+
+@pytest.mark.parametrize("changed", [dict(data=(1,)), dict(typestr=3), dict(shape=None), dict(typestr="<")])
+def test_malformed_cuda_array_interface(changed):
+    class Array:
+        __cuda_array_interface__ = {**dict(shape=(1, 1, 4, 4, 32), typestr="|i1", data=(1 << 20, False), version=3), **changed}
+
+    with pytest.raises(weft.Error, match="x.__cuda_array_interface__ is no dictionary"):
+        op()(Array(), op().pack(np.zeros((32, 32, 1, 1), np.int8)))
+
+
+def test_memory_of_a_gpu_beside_memory_of_the_host():
+    class Array:
+        __cuda_array_interface__ = dict(shape=(1, 1, 4, 4, 32), typestr="|i1", data=(1 << 20, False), version=3)
+
+    with pytest.raises(weft.Error, match="w is in host memory and x on GPU 0"):
+        op()(Array(), op().pack(np.zeros((32, 32, 1, 1), np.int8)))

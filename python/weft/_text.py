@@ -1,0 +1,165 @@
+"""The C++ text of a policy, from its parts."""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from . import _weft
+
+# Layout -> (source's type, filter's type, ready-made policy, its tile unless another is named).
+_SOURCES = {
+    "nc4": ("weft::NCxHWx<4>", "weft::CxRSKx<4>", "S8Conv4", "Tile64x64"),
+    "nc32": ("weft::NCxHWx<32>", "weft::CxRSKx<32>", "S8Conv32", "Mma128x64"),
+    "nhwc": ("weft::NHWC", "weft::KRSC", "S8ConvNhwc", "Mma128x64"),
+}
+_DEPTHWISE = {"nc4": "S8Depthwise4", "nc32": "S8Depthwise32", "nhwc": "S8DepthwiseNhwc"}
+_LAYOUTS = {**{name: source[0] for name, source in _SOURCES.items()}, "nc64": "weft::NCxHWx<64>", "nchw": "weft::NCHW"}
+_ELEMENTS = {"int8": "std::int8_t", "uint8": "std::uint8_t"}
+_OUTPUTS = {
+    "int8": "weft::epilogues::ClampTo<std::int8_t>",
+    "uint8": "weft::epilogues::ClampTo<std::uint8_t>",
+    "float32": "weft::epilogues::ToFloat",
+    "float16": "weft::epilogues::RoundTo<weft::Half>",
+    "bfloat16": "weft::epilogues::RoundTo<weft::Bfloat16>",
+    "int32": "weft::epilogues::ToAccumulator",
+}
+_NUMBERS = {"int8": "std::int8_t", "uint8": "std::uint8_t", "float32": "float", "int32": "std::int32_t",
+            "float16": "weft::Half", "bfloat16": "weft::Bfloat16"}
+# Activations that do the same to steps of the output as to real values, and those of real values, which need output_scale.
+_OF_STEPS = {"identity": None, "relu": "Relu", "leaky_relu": "LeakyRelu", "prelu": "PRelu", "clamp": "ClampRange"}
+_OF_REAL_VALUES = {"hswish": "HSwish", "hsigmoid": "HSigmoid", "sigmoid": "Sigmoid", "silu": "Silu", "tanh": "Tanh",
+                   "gelu": "Gelu", "gelu_tanh": "GeluTanh", "relu6": "Relu6"}
+# The members of these that a call may set by name.
+_VALUES = {"LeakyRelu": ["slope"], "PRelu": ["slope"], "ClampRange": ["low", "high"]}
+
+PROLOGUES = {"shared": "SharedFilter", "per_sample": "PerSample", "local": "LocalFilter", "grouped": "Grouped"}
+
+
+def one_of(name: str, value: Any, choices: dict[str, Any]) -> Any:
+    """The choice called `value`, or a sentence that says which there are."""
+    key = str(value).lower()
+    if key not in choices:
+        known = ", ".join(f'"{choice}"' for choice in choices)
+        raise _weft.ArgumentError(f"weft: {name}={value!r} is none of {known}")
+    return choices[key]
+
+
+class Epilogue:
+    """What becomes of a sum: scale, bias, an activation, the type of the output.
+
+    activation: the name of a ready-made one ("identity", "relu", "leaky_relu", "prelu", "clamp"; of real values, which
+        need output_scale= at the call: "hswish", "hsigmoid", "sigmoid", "silu", "tanh", "gelu", "gelu_tanh", "relu6"),
+        or C++ text whose last struct is a functor of your own:
+
+            weft.Epilogue("struct Mine { constexpr float operator()(float x) const { return x > 0 ? x : 0.1f * x; } };")
+
+        A functor's members of type float, std::int32_t or const float* are values that an operator has by name.
+    bias: the type of the bias, "float32", "int32", or None for none. It has k numbers, in units of alpha times the sum.
+    residual: the type of a tensor that is added before the activation, as "int8", or None for none.
+    output_scale: whether the call gives the real value of a step of the output; None: where the activation is of real
+        values, or your own and the output of 8 bits.
+    dtype: of the output; None: the operator's.
+
+    The stages, in this order, each rounded once: t = gamma * residual; t = fma(alpha, sum, t); t = fma(beta, bias, t);
+    the activation; t / output_scale; t + zero_point, rounded half to even and clamped.
+    """
+
+    def __init__(self, activation: str = "identity", *, bias: str | None = "float32", residual: str | None = None,
+                 output_scale: bool | None = None, dtype: str | None = None) -> None:
+        self.code, self.values, stage, real = "", [], None, False
+        if activation in _OF_STEPS:
+            stage = _OF_STEPS[activation]
+        elif activation in _OF_REAL_VALUES:
+            stage, real = _OF_REAL_VALUES[activation], True
+        elif isinstance(activation, str) and "{" in activation:
+            self.code, real = activation, True
+            stage = _last_type(activation)
+        else:
+            known = ", ".join(f'"{name}"' for name in [*_OF_STEPS, *_OF_REAL_VALUES])
+            raise _weft.ArgumentError(f"weft: activation={activation!r} is neither C++ text that defines a struct nor one of {known}")
+        self.own, self.real = bool(self.code), real
+        self.values = list(_VALUES.get(stage or "", [])) if not self.code else []
+        self.stage = None if stage is None else stage if self.code else f"weft::epilogues::{stage}"
+        self.bias = None if bias is None else one_of("bias", bias, {"float32": "float", "int32": "std::int32_t"})
+        self.residual = None if residual is None else one_of("residual", residual, {k: _NUMBERS[k] for k in ("int8", "uint8", "float32", "float16", "bfloat16")})
+        self.output_scale, self.dtype = output_scale, dtype
+
+    def text(self, dtype: str) -> str:
+        """The type of the chain, for an output of this dtype unless the epilogue has one of its own."""
+        dtype = self.dtype or dtype
+        output = one_of("dtype", dtype, _OUTPUTS)
+        if dtype == "int32":
+            if self.stage or self.residual or self.output_scale:
+                raise _weft.ArgumentError("weft: dtype=int32 is the sums as they are, and takes no activation, residual or output_scale")
+            return f"weft::epilogues::Chain<{output}>"
+        scaled = self.output_scale if self.output_scale is not None else self.real and dtype in ("int8", "uint8")
+        stages = [f"weft::epilogues::Residual<{self.residual}>"] if self.residual else []
+        stages.append("weft::epilogues::Scale")
+        stages += [f"weft::epilogues::Bias<{self.bias}>"] if self.bias else []
+        stages += [self.stage] if self.stage else []
+        stages += ["weft::epilogues::OutputScale"] if scaled else []
+        return f"weft::epilogues::Chain<{', '.join([*stages, output])}>"
+
+
+def _last_type(code: str) -> str:
+    """The name of the last struct that C++ text defines outside all braces."""
+    plain = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', " ", code, flags=re.S)
+    depth, outside = 0, []
+    for part in re.split(r"([{}])", plain):
+        if part in "{}" and part:
+            depth += 1 if part == "{" else -1
+            outside.append("{}" if part == "{" and depth == 1 else "")
+        elif depth == 0:
+            outside.append(part)
+    names = re.findall(r"\b(?:struct|class)\s+([A-Za-z_]\w*)", "".join(outside))
+    if not names:
+        raise _weft.ArgumentError("weft: the text of the activation defines no struct; write `struct Mine { constexpr float operator()(float x) const { ... } };`")
+    return names[-1]
+
+
+EPILOGUES = {
+    **{f"bias_{name}": dict(activation=name) for name in [*_OF_STEPS, *_OF_REAL_VALUES]},
+    "residual_bias_relu": dict(activation="relu", residual="int8"),
+    "sums": dict(activation="identity", bias=None, dtype="int32"),
+}
+
+
+def epilogue_of(epilogue: Any) -> Epilogue:
+    """An Epilogue as it is, or the ready-made one of that name."""
+    if isinstance(epilogue, Epilogue):
+        return epilogue
+    if isinstance(epilogue, str) and "{" in epilogue:
+        return Epilogue(epilogue)
+    return Epilogue(**one_of("epilogue", epilogue, EPILOGUES))
+
+
+def tile_text(tile: str) -> str:
+    """The name of a tile's type, such as Mma128x64."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", str(tile)):
+        raise _weft.ArgumentError(f"weft: tile={tile!r} is no name of a tile; docs/tiles.md has them, such as \"Mma128x64\"")
+    return f"weft::conv::{tile}"
+
+
+def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Epilogue, prologue: str, tile: str | None,
+                problem: _weft.Problem) -> tuple[str, str, list[str]]:
+    """The text of a convolution's policy and the names of its values."""
+    source, filter_, base, default = one_of("layout", layout, _SOURCES)
+    dst_type = one_of("dst", dst or layout, _LAYOUTS)
+    element = one_of("dtype", dtype, _ELEMENTS)
+    chain = epilogue.text(dst_dtype or dtype)
+    if prologue == "Depthwise":
+        parts = [f"MyEpilogue, {dst_type}"]
+        parts += [tile_text(tile)] if tile else []
+        base = f"weft::conv::{_DEPTHWISE[str(layout).lower()]}<{', '.join(parts)}>"
+        prologue_line = ""
+    else:
+        parts = [f"MyEpilogue, {dst_type}, {tile_text(tile or default)}"]
+        if str(layout).lower() == "nhwc" and not str(tile or default).startswith("Wgmma"):
+            load = next(x for x in (16, 8, 4) if problem.c // problem.groups % x == 0 or x == 4)
+            store = next(x for x in (8, 4, 1) if problem.k // problem.groups % x == 0)
+            parts.append(f"{load}, {store}")
+        base = f"weft::conv::{base}<{', '.join(parts)}>"
+        prologue_line = f"  using Prologue = weft::prologues::{prologue};\n" if prologue != "SharedFilter" else ""
+    code = epilogue.code
+    text = f"{code}\nstruct MyEpilogue : {chain} {{}};\nstruct MyPolicy : {base} {{\n  using Element = {element};\n{prologue_line}}};\n"
+    return text, "MyPolicy", epilogue.values

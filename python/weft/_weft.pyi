@@ -1,0 +1,227 @@
+from collections.abc import Sequence
+from typing import Any, overload
+
+__version__: str
+
+class Error(Exception):
+    """What weft refuses, and why, in a sentence."""
+
+class ArgumentError(Error, ValueError):
+    """A number, shape, stride or address that does not fit."""
+
+class ArgumentTypeError(Error, TypeError):
+    """An object or a dtype of another type."""
+
+class RunError(Error, RuntimeError):
+    """What this machine, its GPU or its compiler cannot do."""
+
+class Problem:
+    """The shape of a convolution; weft.problem_of makes it of a name."""
+
+    def __init__(self) -> None: ...
+
+    @staticmethod
+    def parse(name: str) -> Problem:
+        """The problem of a name such as n1c64h56w56k64r3s1p1."""
+
+    @property
+    def n(self) -> int:
+        """Images."""
+
+    @n.setter
+    def n(self, arg: int, /) -> None: ...
+
+    @property
+    def h(self) -> int:
+        """Rows of an image of x."""
+
+    @h.setter
+    def h(self, arg: int, /) -> None: ...
+
+    @property
+    def w(self) -> int:
+        """Columns of an image of x."""
+
+    @w.setter
+    def w(self, arg: int, /) -> None: ...
+
+    @property
+    def c(self) -> int:
+        """Channels of x, of all groups."""
+
+    @c.setter
+    def c(self, arg: int, /) -> None: ...
+
+    @property
+    def k(self) -> int:
+        """Channels of the output, of all groups."""
+
+    @k.setter
+    def k(self, arg: int, /) -> None: ...
+
+    @property
+    def r(self) -> int:
+        """Rows of the filter."""
+
+    @r.setter
+    def r(self, arg: int, /) -> None: ...
+
+    @property
+    def s(self) -> int:
+        """Columns of the filter."""
+
+    @s.setter
+    def s(self, arg: int, /) -> None: ...
+
+    @property
+    def pad_top(self) -> int:
+        """Rows of zeros above an image."""
+
+    @pad_top.setter
+    def pad_top(self, arg: int, /) -> None: ...
+
+    @property
+    def pad_left(self) -> int:
+        """Columns of zeros on its left."""
+
+    @pad_left.setter
+    def pad_left(self, arg: int, /) -> None: ...
+
+    @property
+    def pad_bottom(self) -> int:
+        """Rows of zeros below it."""
+
+    @pad_bottom.setter
+    def pad_bottom(self, arg: int, /) -> None: ...
+
+    @property
+    def pad_right(self) -> int:
+        """Columns of zeros on its right."""
+
+    @pad_right.setter
+    def pad_right(self, arg: int, /) -> None: ...
+
+    @property
+    def stride_h(self) -> int:
+        """Rows of x from one row of the output to the next."""
+
+    @stride_h.setter
+    def stride_h(self, arg: int, /) -> None: ...
+
+    @property
+    def stride_w(self) -> int:
+        """Columns of x from one column of the output to the next."""
+
+    @stride_w.setter
+    def stride_w(self, arg: int, /) -> None: ...
+
+    @property
+    def dilation_h(self) -> int:
+        """Rows of x from one row of the filter to the next."""
+
+    @dilation_h.setter
+    def dilation_h(self, arg: int, /) -> None: ...
+
+    @property
+    def dilation_w(self) -> int:
+        """Columns of x from one column of the filter to the next."""
+
+    @dilation_w.setter
+    def dilation_w(self, arg: int, /) -> None: ...
+
+    @property
+    def groups(self) -> int:
+        """Groups of channels, each convolved by itself; they divide c and k."""
+
+    @groups.setter
+    def groups(self, arg: int, /) -> None: ...
+
+    @property
+    def flipped(self) -> bool:
+        """
+        Whether the filter is turned by 180 degrees, as in mathematics and not in networks.
+        """
+
+    @flipped.setter
+    def flipped(self, arg: bool, /) -> None: ...
+
+    @property
+    def p(self) -> int:
+        """Rows of the output."""
+
+    @property
+    def q(self) -> int:
+        """Columns of the output."""
+
+    def copy(self) -> Problem:
+        """Another problem of the same numbers."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+class Compiled:
+    """A policy that was compiled, without a problem."""
+
+    @property
+    def policy(self) -> str:
+        """The name of the policy's struct."""
+
+def compile(source: str, policy: str, values: Sequence[str]) -> Compiled:
+    """What the text of a policy is compiled to."""
+
+def nvrtc() -> str:
+    """What compiles for a GPU, or why nothing does."""
+
+def gpu() -> str:
+    """The GPU that is current, or why there is none."""
+
+class Operator:
+    @overload
+    def __init__(self, compiled: Compiled, problem: Problem, matrices: bool = False) -> None: ...
+
+    @overload
+    def __init__(self, compiled: Compiled, problem: Problem, output_padding: tuple[int, int]) -> None: ...
+
+    def __call__(self, x: Any, w: Any, *, bias: Any = None, residual: Any = None, alpha: Any = None, beta: float = 1.0, gamma: float = 1.0, output_scale: float = 0.0, zero_point: float = 0.0, out: Any = None, stream: Any = None) -> Any:
+        """
+        Runs the operator and returns the output; the class says what it takes.
+        """
+
+    @property
+    def problem(self) -> Problem:
+        """
+        The problem that the operator was made for, a copy. Of a transposed convolution p and q are not the output's.
+        """
+
+    def describe(self) -> str:
+        """The kernel in a line: tile, instruction, grid, shared memory."""
+
+    @property
+    def _src(self) -> tuple[Any, ...]: ...
+
+    @property
+    def _dst(self) -> tuple[Any, ...]: ...
+
+    @property
+    def _residual(self) -> tuple[Any, ...]: ...
+
+    @property
+    def _filter(self) -> tuple[Any, ...]: ...
+
+    @property
+    def _parts(self) -> list[Any]: ...
+
+    @property
+    def values(self) -> list[str]:
+        """The names of the functors' members that can be set."""
+
+    def get(self, name: str) -> Any:
+        """The value that the next call uses, also op.name."""
+
+    def set(self, name: str, value: Any) -> None:
+        """
+        Sets a value for the next calls, also op.name = value: a number, or k float32 where the member is an address.
+        """
