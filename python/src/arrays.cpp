@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <unordered_map>
+
 namespace weft::python {
 namespace {
 
@@ -79,7 +81,8 @@ Array ReadCudaArrayInterface(nb::handle object, const char* name) {
              : type == "<f2" ? 'e'
                              : '?';
   a.on_gpu = true;
-  if (LibraryOf(object) == "cupy") a.device = nb::cast<int>(object.attr("device").attr("id"));
+  if (LibraryOf(object) == Library::kCupy)
+    a.device = nb::cast<int>(object.attr("device").attr("id"));
   a.shape.rank = static_cast<int>(nb::len(shape));
   if (a.shape.rank > kMostDims) throw TooManyDims(name, nb::len(shape));
   const std::int64_t bytes = std::stoll(type.substr(2));
@@ -114,26 +117,34 @@ Array FromCudaArrayInterface(nb::handle object, const char* name) {
   }
 }
 
-// torch's own attributes. DLPack would do, too, but its producer would have the default stream wait for the current one,
-// which costs an event and cannot be captured in a graph.
+// The type of a tensor's elements. Of each of torch's dtypes there is one object, which is kept.
+char LetterOfTorch(nb::handle dtype) {
+  constexpr std::pair<const char*, char> kNames[] = {{"int8", 'b'},    {"uint8", 'B'},
+                                                     {"int32", 'i'},   {"float32", 'f'},
+                                                     {"float16", 'e'}, {"bfloat16", 'E'}};
+  static PyObject* known[std::size(kNames)] = {};  // the GIL guards it
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if (known[i] == nullptr) {
+      known[i] = nb::object(nb::module_::import_("torch").attr(kNames[i].first)).release().ptr();
+    }
+    if (known[i] == dtype.ptr()) return kNames[i].second;
+  }
+  return '?';
+}
+
+// torch's own attributes, those of them that are quick to read. DLPack would do, too, but its producer would have the
+// default stream wait for the current one, which costs an event and cannot be captured in a graph.
 Array FromTorch(nb::handle object, const char* name) {
   Array a;
-  const nb::object device = object.attr("device");
-  const auto kind = nb::cast<std::string>(device.attr("type"));
-  if (kind != "cpu" && kind != "cuda") {
-    throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on device ", kind,
+  a.on_gpu = nb::cast<bool>(object.attr("is_cuda"));
+  if (a.on_gpu) {
+    a.device = nb::cast<int>(object.attr("get_device")());
+  } else if (!nb::cast<bool>(object.attr("is_cpu"))) {
+    throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on device ",
+                                               TextOf(nb::object(object.attr("device"))),
                                                "; give a tensor of the host or of a CUDA GPU"));
   }
-  a.on_gpu = kind == "cuda";
-  if (a.on_gpu) a.device = nb::cast<int>(device.attr("index"));
-  const std::string type = TextOf(object.attr("dtype"));
-  a.letter = type == "torch.int8"       ? 'b'
-             : type == "torch.uint8"    ? 'B'
-             : type == "torch.int32"    ? 'i'
-             : type == "torch.float32"  ? 'f'
-             : type == "torch.float16"  ? 'e'
-             : type == "torch.bfloat16" ? 'E'
-                                        : '?';
+  a.letter = LetterOfTorch(nb::object(object.attr("dtype")));
   const nb::tuple shape = nb::tuple(object.attr("shape")),
                   stride = nb::tuple(object.attr("stride")());
   a.shape.rank = static_cast<int>(nb::len(shape));
@@ -149,9 +160,19 @@ Array FromTorch(nb::handle object, const char* name) {
 
 }  // namespace
 
-std::string LibraryOf(nb::handle object) {
-  const std::string module = TextOf(nb::object(object.type().attr("__module__")));
-  return module.substr(0, module.find('.'));
+Library LibraryOf(nb::handle object) {
+  // Types that were seen. Each is kept, so that no other type gets its address.
+  static std::unordered_map<PyObject*, Library> known;
+  const nb::handle type = object.type();
+  const auto at = known.find(type.ptr());
+  if (at != known.end()) return at->second;
+  const std::string module = TextOf(nb::object(type.attr("__module__")));
+  const std::string name = module.substr(0, module.find('.'));
+  const Library library = name == "torch"  ? Library::kTorch
+                          : name == "cupy" ? Library::kCupy
+                                           : Library::kOther;
+  known.emplace(nb::object(nb::borrow(type)).release().ptr(), library);
+  return library;
 }
 
 std::string ToString(const Shape& shape) {
@@ -195,7 +216,7 @@ const char* NameOf(char letter) {
 
 Array ArrayOf(nb::handle object, const char* name) {
   const bool buffer = PyObject_CheckBuffer(object.ptr()) != 0;  // numpy's, above all
-  if (!buffer && LibraryOf(object) == "torch" && nb::hasattr(object, "data_ptr")) {
+  if (!buffer && LibraryOf(object) == Library::kTorch && nb::hasattr(object, "data_ptr")) {
     return FromTorch(object, name);
   }
   if (!buffer && nb::hasattr(object, "__cuda_array_interface__")) {

@@ -49,8 +49,11 @@ struct Array {
 
 const char* NameOf(char letter);  // int8
 
-// The library of an object's type: "torch", "cupy", "numpy".
-std::string LibraryOf(nb::handle object);
+// The libraries that have attributes of their own for what is read of arrays and streams.
+enum class Library { kOther, kTorch, kCupy };
+
+// That of an object's type. The thread holds the GIL.
+Library LibraryOf(nb::handle object);
 
 // name: the argument's, for messages. An error if the object is no array.
 Array ArrayOf(nb::handle object, const char* name);

@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "weft/conv/launch/run.hpp"
-#include "weft/conv/planner/plan.hpp"
+#include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/problem/deconvolution_problem.hpp"
 #include "weft/rtc/operator.hpp"
 

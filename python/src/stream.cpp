@@ -17,6 +17,29 @@ nb::object AddressOf(const nb::object& stream) {
   return stream;
 }
 
+// A function of a module that the process has imported, looked up once: `kept` is where the caller keeps it.
+nb::handle Function(PyObject** kept, const char* module, const char* name) {
+  if (*kept == nullptr) *kept = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
+  return *kept;
+}
+
+// torch's current stream of a GPU. What torch has for compiled code gives its address; torch.cuda.current_stream makes an
+// object of it.
+std::uintptr_t TorchStream(int device) {
+  static PyObject *raw = nullptr, *current = nullptr;
+  if (raw == nullptr && current == nullptr) {
+    const nb::module_ torch = nb::module_::import_("torch._C");
+    constexpr char kRaw[] = "_cuda_getCurrentRawStream";
+    if (nb::hasattr(torch, kRaw)) {
+      raw = nb::object(torch.attr(kRaw)).release().ptr();
+    } else {
+      Function(&current, "torch.cuda", "current_stream");
+    }
+  }
+  if (raw != nullptr) return nb::cast<std::uintptr_t>(nb::handle(raw)(device));
+  return nb::cast<std::uintptr_t>(nb::object(nb::handle(current)(device)).attr("cuda_stream"));
+}
+
 }  // namespace
 
 Stream StreamOf(const nb::object& given, const Array& x) {
@@ -27,29 +50,27 @@ Stream StreamOf(const nb::object& given, const Array& x) {
                 "weft: stream is neither an address nor a stream of torch or cupy, and has no "
                 "__cuda_stream__");
   }
-  const std::string library = LibraryOf(x.owner);
-  if (library == "torch") {
-    const nb::object current = nb::module_::import_("torch.cuda").attr("current_stream")(x.device);
-    return AtAddress(nb::cast<std::uintptr_t>(current.attr("cuda_stream")));
-  }
-  if (library == "cupy") {
-    const nb::object current = nb::module_::import_("cupy.cuda").attr("get_current_stream")();
-    return AtAddress(nb::cast<std::uintptr_t>(current.attr("ptr")));
+  const Library library = LibraryOf(x.owner);
+  if (library == Library::kTorch) return AtAddress(TorchStream(x.device));
+  if (library == Library::kCupy) {
+    static PyObject* current = nullptr;
+    const nb::object stream = Function(&current, "cupy.cuda", "get_current_stream")();
+    return AtAddress(nb::cast<std::uintptr_t>(stream.attr("ptr")));
   }
   return AtAddress(x.stream);
 }
 
 OnDeviceOf::OnDeviceOf(const Array& x) {
-  const std::string library = LibraryOf(x.owner);
-  if (library == "torch") {
-    const nb::object cuda = nb::module_::import_("torch.cuda");
-    if (nb::cast<int>(cuda.attr("current_device")()) != x.device) {
-      guard_ = cuda.attr("device")(x.device);
+  const Library library = LibraryOf(x.owner);
+  if (library == Library::kTorch) {
+    static PyObject* current = nullptr;
+    if (nb::cast<int>(Function(&current, "torch.cuda", "current_device")()) != x.device) {
+      guard_ = nb::module_::import_("torch.cuda").attr("device")(x.device);
     }
-  } else if (library == "cupy") {
-    const nb::object cuda = nb::module_::import_("cupy.cuda");
-    if (nb::cast<int>(cuda.attr("runtime").attr("getDevice")()) != x.device) {
-      guard_ = cuda.attr("Device")(x.device);
+  } else if (library == Library::kCupy) {
+    static PyObject* current = nullptr;
+    if (nb::cast<int>(Function(&current, "cupy.cuda.runtime", "getDevice")()) != x.device) {
+      guard_ = nb::module_::import_("cupy.cuda").attr("Device")(x.device);
     }
   }
   if (guard_.is_valid()) guard_.attr("__enter__")();
