@@ -163,6 +163,10 @@ void Bind(nb::module_& m) {
           "are not the output's.")
       .def("describe", &Operator::Describe,
            "The kernel in a line: tile, instruction, grid, shared memory.")
+      .def("prepare", &Operator::Prepare,
+           "Compiles and loads the kernel for the GPU that is current, as the first call on it "
+           "does: "
+           "a call that is captured in a CUDA graph must not be the first.")
       .def_prop_ro("_src",
                    [](const Operator& o) {
                      return nb::make_tuple(o.src().Name(),

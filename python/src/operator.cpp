@@ -283,6 +283,15 @@ nb::object Operator::NewOutput(const nb::object& x) const {
       .attr("empty_like")(x, nb::tuple(dims), NameOf(record().dst));
 }
 
+void Operator::Prepare() const {
+  absl::Status status;
+  {
+    nb::gil_scoped_release release;
+    for (const Step& step : steps_) status.Update(compiled_.Prepare(step.plan));
+  }
+  Check(status);
+}
+
 nb::object Operator::Get(const std::string& name) const {
   for (const auto& [of, array] : values_->arrays) {
     if (of == name) return array.owner;

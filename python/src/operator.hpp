@@ -72,6 +72,8 @@ class Operator {
 
   // The output, which is call.out or new. On a GPU it is enqueued, elsewhere it has been computed.
   nb::object operator()(const Call& call) const;
+  // Compiles and loads the kernels for the GPU that is current in this thread, as the first call would.
+  void Prepare() const;
   // The numbers of the functors, by name.
   std::vector<std::string> names() const { return values_->numbers.names(); }
   nb::object Get(const std::string& name) const;

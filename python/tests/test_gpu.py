@@ -194,7 +194,8 @@ def test_a_captured_graph():
     op = CASES["nc32"]()
     x, w, arguments = random_arrays(op, 64, 64, 3)
     there, filters, more = on.put(np.zeros_like(x)), on.put(w), moved(arguments, on)
-    out = op(there, filters, **more)  # loads the kernel, which cannot be captured
+    out = torch.empty(op.dst_shape, dtype=torch.int8, device="cuda")
+    op.prepare()  # loads the kernel, which cannot be captured
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         op(there, filters, out=out, **more)

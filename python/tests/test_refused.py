@@ -1,10 +1,13 @@
 """What is refused: each an exception of ours whose sentence names the argument and what would be accepted."""
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
 
 import weft
+from weft import _weft
 
 OP = None
 
@@ -125,3 +128,48 @@ def test_memory_of_a_gpu_beside_memory_of_the_host():
 
     with pytest.raises(weft.Error, match="w is in host memory and x on GPU 0"):
         op()(Array(), op().pack(np.zeros((32, 32, 1, 1), np.int8)))
+
+
+class FakeTensor:
+    """What is read of a tensor of torch, over an array of numpy, or over an address of a GPU's that nobody reads."""
+
+    __module__ = "torch"
+
+    def __init__(self, array, kind="cpu"):
+        self.array, self.shape, self.dtype = array, array.shape, f"torch.{array.dtype}"
+        self.device = type("Device", (), dict(type=kind, index=0))
+
+    def stride(self):
+        return tuple(step // self.array.itemsize for step in self.array.strides)
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+
+def test_tensors_of_torch_are_read_where_they_lie():
+    given = {name: FakeTensor(array) for name, array in arguments().items()}
+    given["out"].array[...] = 99
+    assert op()(given.pop("x"), given.pop("w"), **given) is given["out"]
+    assert not given["out"].array.any()
+    with pytest.raises(weft.Error, match="x has gaps"):
+        op()(FakeTensor(np.zeros((1, 1, 4, 4, 64), np.int8)[..., ::2]), FakeTensor(arguments()["w"]))
+    with pytest.raises(weft.Error, match="x is on device xpu"):
+        op()(FakeTensor(arguments()["x"], "xpu"), FakeTensor(arguments()["w"]))
+
+
+@pytest.mark.skipif(_weft.gpu().startswith("compute capability"), reason="there is a GPU, which would be given these addresses")
+def test_without_a_gpu_its_arrays_are_refused_by_the_driver(monkeypatch):
+    cuda = types.SimpleNamespace(current_device=lambda: 0, current_stream=lambda device: types.SimpleNamespace(cuda_stream=7))
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+    monkeypatch.setitem(sys.modules, "torch.cuda", cuda)
+    given = {name: FakeTensor(array, "cuda") for name, array in arguments().items()}
+    with pytest.raises(weft.RunError, match="no usable GPU"):
+        op()(given.pop("x"), given.pop("w"), **given)
+    with pytest.raises(weft.RunError, match="no usable GPU"):
+        op().prepare()
+
+
+def test_a_stream_for_host_memory():
+    given = arguments()
+    with pytest.raises(weft.Error, match="stream is given, and x is in host memory"):
+        op()(given.pop("x"), given.pop("w"), stream=0, **given)

@@ -199,6 +199,11 @@ class Operator:
     def describe(self) -> str:
         """The kernel in a line: tile, instruction, grid, shared memory."""
 
+    def prepare(self) -> None:
+        """
+        Compiles and loads the kernel for the GPU that is current, as the first call on it does: a call that is captured in a CUDA graph must not be the first.
+        """
+
     @property
     def _src(self) -> tuple[Any, ...]: ...
 
