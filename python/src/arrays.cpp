@@ -117,19 +117,21 @@ Array FromCudaArrayInterface(nb::handle object, const char* name) {
   }
 }
 
-// The type of a tensor's elements. Of each of torch's dtypes there is one object, which is kept.
+// The type of a tensor's elements. Of each of torch's dtypes there is one object: its name is asked for once.
 char LetterOfTorch(nb::handle dtype) {
-  constexpr std::pair<const char*, char> kNames[] = {{"int8", 'b'},    {"uint8", 'B'},
-                                                     {"int32", 'i'},   {"float32", 'f'},
-                                                     {"float16", 'e'}, {"bfloat16", 'E'}};
-  static PyObject* known[std::size(kNames)] = {};  // the GIL guards it
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (known[i] == nullptr) {
-      known[i] = nb::object(nb::module_::import_("torch").attr(kNames[i].first)).release().ptr();
-    }
-    if (known[i] == dtype.ptr()) return kNames[i].second;
-  }
-  return '?';
+  static std::unordered_map<PyObject*, char> known;  // keeps the objects; the GIL guards it
+  const auto at = known.find(dtype.ptr());
+  if (at != known.end()) return at->second;
+  const std::string name = TextOf(nb::object(nb::borrow(dtype)));
+  const char letter = name == "torch.int8"       ? 'b'
+                      : name == "torch.uint8"    ? 'B'
+                      : name == "torch.int32"    ? 'i'
+                      : name == "torch.float32"  ? 'f'
+                      : name == "torch.float16"  ? 'e'
+                      : name == "torch.bfloat16" ? 'E'
+                                                 : '?';
+  known.emplace(nb::object(nb::borrow(dtype)).release().ptr(), letter);
+  return letter;
 }
 
 // torch's own attributes, those of them that are quick to read. DLPack would do, too, but its producer would have the

@@ -28,10 +28,10 @@ nb::handle Function(PyObject** kept, const char* module, const char* name) {
 std::uintptr_t TorchStream(int device) {
   static PyObject *raw = nullptr, *current = nullptr;
   if (raw == nullptr && current == nullptr) {
-    const nb::module_ torch = nb::module_::import_("torch._C");
+    const nb::module_ torch = nb::module_::import_("torch");
     constexpr char kRaw[] = "_cuda_getCurrentRawStream";
-    if (nb::hasattr(torch, kRaw)) {
-      raw = nb::object(torch.attr(kRaw)).release().ptr();
+    if (nb::hasattr(torch, "_C") && nb::hasattr(torch.attr("_C"), kRaw)) {
+      raw = nb::object(torch.attr("_C").attr(kRaw)).release().ptr();
     } else {
       Function(&current, "torch.cuda", "current_stream");
     }

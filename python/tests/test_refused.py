@@ -137,7 +137,10 @@ class FakeTensor:
 
     def __init__(self, array, kind="cpu"):
         self.array, self.shape, self.dtype = array, array.shape, f"torch.{array.dtype}"
-        self.device = type("Device", (), dict(type=kind, index=0))
+        self.device, self.is_cpu, self.is_cuda = f"{kind}:0", kind == "cpu", kind == "cuda"
+
+    def get_device(self):
+        return 0
 
     def stride(self):
         return tuple(step // self.array.itemsize for step in self.array.strides)
