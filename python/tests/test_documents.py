@@ -15,7 +15,7 @@ def test_page(capsys):
     for block in blocks("docs/python.md"):
         exec(block, names)  # noqa: S102
     assert names["y"][0, 0, 5, 5, 0] == 60
-    assert "mma_sm80" in capsys.readouterr().out
+    assert "simt" in capsys.readouterr().out
 
 
 def test_readme(capsys):

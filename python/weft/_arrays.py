@@ -145,4 +145,6 @@ def from_layout(y: Any, layout: str, channels: int | None = None) -> Any:
     if channels is not None and not 0 <= channels <= result.shape[1]:
         raise _weft.ArgumentError(f"weft: channels={channels}, and y has {result.shape[1]}")
     result = result[:, :channels]
-    return result.contiguous() if library.__name__ == "torch" else library.ascontiguousarray(result)
+    copy = empty_like(y, tuple(result.shape), str(y.dtype).split(".")[-1])
+    copy[...] = result
+    return copy
