@@ -301,7 +301,7 @@ nb::object Operator::Get(const std::string& name) const {
 
 void Operator::Set(const std::string& name, nb::handle given) {
   auto changed = std::make_shared<Values>(*values_);
-  double number;
+  double number = 0;
   if (nb::try_cast(given, number)) {
     Check(changed->numbers.Set(name, number));
   } else {

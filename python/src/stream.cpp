@@ -44,7 +44,7 @@ std::uintptr_t TorchStream(int device) {
 
 Stream StreamOf(const nb::object& given, const Array& x) {
   if (!given.is_none()) {
-    std::uintptr_t address;
+    std::uintptr_t address = 0;
     if (nb::try_cast(AddressOf(given), address)) return AtAddress(address);
     throw Error(ErrorKind::kType,
                 "weft: stream is neither an address nor a stream of torch or cupy, and has no "
