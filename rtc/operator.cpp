@@ -152,10 +152,10 @@ absl::StatusOr<Operator> Compile(std::string_view source, const Options& options
     return absl::InvalidArgumentError("rtc: the source has a zero byte; give C++ text");
   }
   for (const std::string& name : options.values) {
-    if (!internal::IsNameOfMember(name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("rtc: options.values has \"", name,
-                       "\"; give the name of a functor's member, such as scale or Mine.scale"));
+    if (!internal::IsNameOfMember(name) || name.size() > std::size_t{kMostName}) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "rtc: options.values has \"", name, "\"; give the name of a functor's member, such as ",
+          "scale or Mine.scale, of at most ", kMostName, " characters"));
     }
   }
   state->values = options.values;

@@ -109,7 +109,8 @@ class Operator {
   // The checks and errors are those of conv::Convolution<PolicyT>::Create.
   absl::StatusOr<conv::ConvPlan> Plan(const conv::Problem& problem) const;
   std::string Describe(const conv::ConvPlan& plan) const;
-  // Bytes of src and dst in memory, the zero channels of blocked layouts included.
+  // Bytes of src and dst in memory, the zero channels of blocked layouts included; of the prologue PerPhase dst is what
+  // conv::DeconvolutionProblem::dst() takes, not that of one phase.
   std::int64_t src_bytes(const conv::ConvPlan& plan) const;
   std::int64_t dst_bytes(const conv::ConvPlan& plan) const;
 

@@ -34,7 +34,10 @@ bool Put(double value, unsigned char* to) {
 }
 template <class Type>
 bool PutShort(double value, unsigned char* to) {
-  const Type number = Type::FromFloat(static_cast<float>(value));
+  float single = 0.0f;
+  if (!Put<float>(value, reinterpret_cast<unsigned char*>(&single))) return false;
+  const Type number = Type::FromFloat(single);
+  if (std::isfinite(single) && !std::isfinite(number.ToFloat())) return false;
   std::memcpy(to, &number, sizeof number);
   return true;
 }

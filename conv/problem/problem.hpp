@@ -42,13 +42,14 @@ struct Problem {
   std::int64_t groups = 1;  // divides c and k; needs a prologue that depends on the group
 
   // Output rows and columns; 0 if the filter does not fit in the padded image.
+  // Both are 0 of a stride that CheckProblem refuses.
   constexpr std::int64_t p() const {
     const std::int64_t more = h + pad_top + pad_bottom - ((r - 1) * dilation_h + 1);
-    return more < 0 ? 0 : more / stride_h + 1;
+    return more < 0 || stride_h < 1 ? 0 : more / stride_h + 1;
   }
   constexpr std::int64_t q() const {
     const std::int64_t more = w + pad_left + pad_right - ((s - 1) * dilation_w + 1);
-    return more < 0 ? 0 : more / stride_w + 1;
+    return more < 0 || stride_w < 1 ? 0 : more / stride_w + 1;
   }
   // Whether there is no output.
   constexpr bool IsEmpty() const { return n == 0 || k == 0 || p() == 0 || q() == 0; }

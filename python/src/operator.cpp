@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "stream.hpp"
@@ -235,7 +236,10 @@ nb::object Operator::operator()(const Call& call) const {
                 "weft: residual is missing, which this epilogue adds; give an array, or gamma=0");
   }
   if (IsNumber(call.alpha)) {
-    args.alpha = nb::cast<float>(call.alpha);
+    if (!nb::try_cast(call.alpha, args.alpha)) {
+      throw Error(ErrorKind::kType,
+                  "weft: alpha is no number of float32; give one, or one for each output channel");
+    }
   } else if (!call.alpha.is_none()) {
     scales = Read(call.alpha, "alpha", 'f', channels, each_channel, "a number is for all channels");
     CheckSameMemory("alpha", scales, x);
@@ -247,6 +251,15 @@ nb::object Operator::operator()(const Call& call) const {
   const std::shared_ptr<const Values> values = values_;
   args.values = &values->numbers;
   for (const auto& [name, array] : values->arrays) CheckSameMemory(name.c_str(), array, x);
+  for (const rtc::ValueRecord& value : compiled_.facts().values()) {
+    if (value.letter != 'p' || value.owners != 1 || value.count != 1) continue;
+    const auto is_it = [&](const auto& given) { return given.first == value.name; };
+    if (std::none_of(values->arrays.begin(), values->arrays.end(), is_it)) {
+      throw Error(ErrorKind::kArgument,
+                  absl::StrCat("weft: ", value.name, " of a functor has no address; set op.",
+                               value.name, " to ", dst_extents_.c, " numbers of float32"));
+    }
+  }
 
   nb::object result = call.out.is_none() ? NewOutput(call.x) : call.out;
   const Array out = Read(result, "out", letters.dst, ShapeOf(dst(), dst_extents_), of_dst,

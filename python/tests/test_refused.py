@@ -176,3 +176,34 @@ def test_a_stream_for_host_memory():
     given = arguments()
     with pytest.raises(weft.Error, match="stream is given, and x is in host memory"):
         op()(given.pop("x"), given.pop("w"), stream=0, **given)
+
+
+def test_a_stride_of_zero():
+    with pytest.raises(weft.Error, match="stride_h=0"):
+        weft.Conv2d("n1c32h4w4k32r1s0p0", "nc32")
+    with pytest.raises(weft.Error, match="stride_h=0"):
+        weft.Conv2d(dict(n=1, c=32, hw=4, k=32, rs=1, stride=0), "nc32")
+
+
+def test_an_address_that_nobody_gave():
+    of_table = weft.Conv2d("n1c4h4w4k8r1s1p0", "nc4", epilogue=weft.Epilogue("""struct A {
+      const float* t = nullptr;
+      constexpr float operator()(float x) const { return x * t[0]; }
+    };""", dtype="float32"))
+    x, w = weft.empty(of_table.src_shape, np.int8), of_table.pack(np.ones((8, 4, 1, 1), np.int8))
+    with pytest.raises(weft.Error, match="t of a functor has no address; set op.t to 8 numbers"):
+        of_table(x, w, bias=np.zeros(8, np.float32))
+
+
+def test_names_that_the_operator_has_itself():
+    for name in ("get", "pack", "problem", "src_shape"):
+        with pytest.raises(weft.Error, match=f"op.{name} is the operator's own"):
+            setattr(op(), name, 3)
+
+
+def test_alpha_that_is_no_number():
+    given = arguments()
+    for alpha in (10**400, np.array("a"), np.array(1j)):
+        given["alpha"] = alpha
+        with pytest.raises(weft.Error, match="alpha"):
+            op()(given["x"], given["w"], **{name: value for name, value in given.items() if name not in ("x", "w")})

@@ -34,7 +34,7 @@ class Operator(_weft.Operator):
 
     Calling it runs it:
 
-        y = op(x, w, bias=None, residual=None, alpha=1.0, beta=1.0, gamma=1.0, output_scale=0.0, zero_point=0.0, out=None,
+        y = op(x, w, *, bias=None, residual=None, alpha=1.0, beta=1.0, gamma=1.0, output_scale=0.0, zero_point=0.0, out=None,
                stream=None)
 
     x: an array of shape op.src_shape and dtype op.src_dtype, in layout op.src_layout.
@@ -69,13 +69,12 @@ class Operator(_weft.Operator):
     dst_dtype = property(lambda self: self._dst[2], doc="The dtype of the output, by name.")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_") or hasattr(type(self), name):
-            object.__setattr__(self, name, value)
-        else:
-            self.set(name, value)
+        if hasattr(type(self), name):
+            raise _weft.ArgumentError(f"weft: op.{name} is the operator's own; op.set({name!r}, ...) sets a functor's member of that name")
+        self.set(name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self.values:
+        if name.startswith("__") or name not in self.values:
             raise AttributeError(f"weft: the operator has no attribute {name}, and its functors have "
                                  + (f"the values {', '.join(self.values)}" if self.values else "no values"))
         return self.get(name)

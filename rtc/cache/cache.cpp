@@ -9,13 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "weft/rtc/cache/digest.hpp"
 
@@ -50,6 +48,31 @@ absl::Status Unwritable(const std::string& folder, int error) {
                    "; compiled operators are not kept; name a folder that can be written"));
 }
 
+// All that a file has; nothing if it cannot be read to its end.
+std::optional<std::string> ReadAll(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string text;
+  char buffer[1 << 16];
+  ssize_t got = 0;
+  do {
+    got = read(file, buffer, sizeof buffer);
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  } while (got > 0 || (got < 0 && errno == EINTR));
+  close(file);
+  return got == 0 ? std::optional(text) : std::nullopt;
+}
+
+// Whether a file's name is one that Write gives: a Digest, and behind it `ending`, before which a temporary file has `middle`
+// more characters.
+bool IsOurs(const std::string& name, std::string_view ending, std::size_t middle) {
+  const std::size_t size = kDigestSize + middle + ending.size();
+  if (name.size() != size || name.substr(size - ending.size()) != ending) return false;
+  return std::all_of(name.begin(), name.begin() + kDigestSize, [](unsigned char c) {
+    return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+  });
+}
+
 // Writes all of `text`. 0, or the system's error.
 int WriteAll(int file, std::string_view text) {
   while (!text.empty()) {
@@ -70,13 +93,9 @@ Cache::Cache(const Options& options)
 std::optional<std::string> Cache::Read(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
   const std::string path = absl::StrCat(folder_, "/", key, kEnding);
-  std::string text;
-  {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  const std::string_view all = text;
+  const std::optional<std::string> text = ReadAll(path);
+  if (!text.has_value()) return std::nullopt;
+  const std::string_view all = *text;
   const std::size_t start = kFirstLine.size() + kDigestSize;
   if (all.size() >= start && all.substr(0, kFirstLine.size()) == kFirstLine &&
       all.substr(kFirstLine.size(), kDigestSize) == Guard(key, all.substr(start))) {
@@ -120,16 +139,20 @@ void Cache::RemoveOldest() const {
   std::int64_t bytes = 0;
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();
-  for (const fs::directory_entry& found : fs::directory_iterator(folder_, error)) {
+  fs::directory_iterator at(folder_, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const fs::directory_entry& found = *at;
     const std::string name = found.path().filename().string();
-    const bool is_entry = absl::EndsWith(name, kEnding), is_part = absl::EndsWith(name, kTemporary);
+    const bool is_entry = IsOurs(name, kEnding, 0);
+    const bool is_part = IsOurs(name, kTemporary, sizeof(".XXXXXX") - 1);
     if (!is_entry && !is_part) continue;  // not ours
-    const auto time = found.last_write_time(error);
-    if (error) continue;  // somebody has just removed it
-    const auto size = static_cast<std::int64_t>(found.file_size(error));
-    if (error) continue;
+    std::error_code gone;                 // somebody has just removed it
+    const auto time = found.last_write_time(gone);
+    if (gone) continue;
+    const auto size = static_cast<std::int64_t>(found.file_size(gone));
+    if (gone) continue;
     if (is_part) {  // of a process that ended before it was done
-      if (now - time > std::chrono::hours(1)) fs::remove(found.path(), error);
+      if (now - time > std::chrono::hours(1)) fs::remove(found.path(), gone);
       continue;
     }
     bytes += size;
@@ -140,7 +163,8 @@ void Cache::RemoveOldest() const {
             [](const Entry& a, const Entry& b) { return a.time < b.time; });
   for (const Entry& entry : entries) {
     if (bytes <= most_bytes_) break;
-    if (fs::remove(entry.path, error)) bytes -= entry.bytes;
+    fs::remove(entry.path, error);
+    if (!error) bytes -= entry.bytes;  // whoever removed it
   }
 }
 

@@ -110,9 +110,16 @@ absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& words) 
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  // Messages in English, as rtc/text/messages.cpp reads them.
+  char english[] = "LC_ALL=C";
+  std::vector<char*> environment = {english};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::strncmp(*variable, "LC_ALL=", 7) != 0) environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
   pid_t child = 0;
   const int failed =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   CommandResult result;

@@ -64,8 +64,12 @@ std::vector<std::string> Flags(const CompileOptions& options) {
 }
 
 std::vector<std::string> LinkOptions(int compute_capability, const std::string& kernel) {
-  return {absl::StrCat("-arch=", Architecture(compute_capability)), "-lto",
-          "-optimize-unused-variables", absl::StrCat("-variables-used=", kFacts),
+  // -fma=0: with -dlto it is nvJitLink that would make one rounding of a product and a sum, whatever NVRTC was told.
+  return {absl::StrCat("-arch=", Architecture(compute_capability)),
+          "-lto",
+          "-fma=0",
+          "-optimize-unused-variables",
+          absl::StrCat("-variables-used=", kFacts),
           absl::StrCat("-kernels-used=", kernel)};
 }
 
@@ -116,7 +120,7 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
   if (absl::Status s = (*nvrtc)->CheckArchitecture(capability); !s.ok()) return s;
   const std::string text = ProgramText(source, options);
   const std::vector<std::string> flags = Flags(options);
-  if (IncludesOtherFiles(source)) cache = nullptr;
+  if (!options.include.empty() || IncludesOtherFiles(source)) cache = nullptr;
   const std::string all_options = absl::StrCat(
       absl::StrJoin(flags, " "), "; ", absl::StrJoin(LinkOptions(capability, kNoKernel), " "));
   const std::string_view parts[] = {"program", text, HeadersDigest(), all_options,
@@ -146,8 +150,10 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
     compiled = *std::move(made);
     absl::StatusOr<std::string> linked =
         (*nvrtc)->Link(compiled.code, LinkOptions(capability, kNoKernel));
-    if (!linked.ok())
+    if (absl::IsInvalidArgument(linked.status())) {
       return internal::CompileError(std::string(linked.status().message()), options.policy);
+    }
+    if (!linked.ok()) return linked.status();
     absl::StatusOr<std::string> found = VariableOf(*linked, kFacts);
     if (!found.ok()) return found.status();
     facts = *std::move(found);
@@ -181,12 +187,12 @@ absl::StatusOr<std::string> Program::Link(int kernel, const Cache* cache) const 
   if (!nvrtc.ok()) return nvrtc.status();
   absl::StatusOr<std::string> cubin =
       (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, entry(kernel)));
-  if (!cubin.ok()) {
+  if (absl::IsInvalidArgument(cubin.status())) {
     return internal::CompileError(std::string(cubin.status().message()),
                                   absl::StrCat("of kernel ", entry(kernel)));
   }
   // Where it cannot be kept, Compile has said so.
-  if (cache != nullptr) cache->Write(key, *cubin).IgnoreError();
+  if (cubin.ok() && cache != nullptr) cache->Write(key, *cubin).IgnoreError();
   return cubin;
 }
 

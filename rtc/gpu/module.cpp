@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <utility>
@@ -40,6 +41,9 @@ struct Module::State {
   const Policy policy;
   const Compiler compile;
   const std::optional<Cache> cache;
+  // `making` is held by who compiles, links or loads, and guards programs; `mutex` guards contexts, and is held only for a
+  // look at them: runs of kernels that are loaded do not wait for others that are made.
+  std::mutex making;
   std::shared_mutex mutex;
   std::map<int, Program> programs;             // by compute capability
   std::map<std::uint64_t, OnDevice> contexts;  // by CurrentContext
@@ -47,11 +51,7 @@ struct Module::State {
   // The kernel in the current context, loaded if it was not yet.
   absl::StatusOr<std::pair<LoadedKernel, arch::DeviceLimits>> Get(int kernel) {
     if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
-      const std::shared_lock<std::shared_mutex> lock(mutex);
-      if (const auto at = contexts.find(*context); at != contexts.end()) {
-        const auto loaded = at->second.kernels.find(kernel);
-        if (loaded != at->second.kernels.end()) return std::pair(loaded->second, at->second.device);
-      }
+      if (const auto loaded = Loaded(*context, kernel)) return *loaded;
     }
     absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
     if (!device.ok()) return device.status();
@@ -60,12 +60,8 @@ struct Module::State {
     }
     const std::optional<std::uint64_t> context = CurrentContext();
     if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
-    const std::unique_lock<std::shared_mutex> lock(mutex);
-    OnDevice& here = contexts[*context];
-    here.device = *device;
-    if (const auto at = here.kernels.find(kernel); at != here.kernels.end()) {
-      return std::pair(at->second, here.device);
-    }
+    const std::lock_guard<std::mutex> makes(making);
+    if (const auto loaded = Loaded(*context, kernel)) return *loaded;  // by another thread
     const absl::StatusOr<const Program*> program = ProgramFor(device->compute_capability);
     if (!program.ok()) return program.status();
     absl::StatusOr<std::string> cubin =
@@ -75,12 +71,26 @@ struct Module::State {
     absl::StatusOr<LoadedKernel> loaded =
         Load(*cubin, (*program)->entry(kernel), record.threads, record.shared_bytes);
     if (!loaded.ok()) return loaded.status();
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    OnDevice& here = contexts[*context];
+    here.device = *device;
     here.kernels[kernel] = *loaded;
-    return std::pair(*loaded, here.device);
+    return std::pair(*loaded, *device);
   }
 
  private:
-  // The program of a compute capability, compiled if it was not yet. The mutex is locked.
+  // The kernel in that context, if it has been loaded there.
+  std::optional<std::pair<LoadedKernel, arch::DeviceLimits>> Loaded(std::uint64_t context,
+                                                                    int kernel) {
+    const std::shared_lock<std::shared_mutex> lock(mutex);
+    const auto at = contexts.find(context);
+    if (at == contexts.end()) return std::nullopt;
+    const auto loaded = at->second.kernels.find(kernel);
+    if (loaded == at->second.kernels.end()) return std::nullopt;
+    return std::pair(loaded->second, at->second.device);
+  }
+
+  // The program of a compute capability, compiled if it was not yet. `making` is locked.
   absl::StatusOr<const Program*> ProgramFor(int compute_capability) {
     if (const auto at = programs.find(compute_capability); at != programs.end()) {
       return &at->second;

@@ -35,16 +35,23 @@ std::string FileOf(void* library, const char* function) {
   return info.dli_fname;
 }
 
-// Loads a library of CUDA's, such as libnvrtc: `folders` first, then as the class says.
-void* Open(const std::string& name, const std::vector<std::string>& folders,
-           std::vector<std::string>* tried) {
+// Loads a library of CUDA's, such as libnvrtc, of the first of these major versions that is found: in `folders`, else where
+// the class says. One that the program has loaded already is taken before all that it has not.
+void* Open(const std::string& name, const std::vector<int>& versions,
+           const std::vector<std::string>& folders, std::vector<std::string>* tried) {
   const char* home = std::getenv("CUDA_HOME");
-  for (const int version : {13, 12}) {
-    const std::string file = absl::StrCat(name, ".so.", version);
+  const auto file_of = [&](int version) { return absl::StrCat(name, ".so.", version); };
+  for (const int version : versions) {
     for (const std::string& folder : folders) {
-      if (void* library = dlopen(absl::StrCat(folder, "/", file).c_str(), RTLD_NOW)) return library;
+      const std::string path = absl::StrCat(folder, "/", file_of(version));
+      if (void* library = dlopen(path.c_str(), RTLD_NOW)) return library;
     }
-    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD)) return library;
+  }
+  for (const int version : versions) {
+    if (void* library = dlopen(file_of(version).c_str(), RTLD_NOW | RTLD_NOLOAD)) return library;
+  }
+  for (const int version : versions) {
+    const std::string file = file_of(version);
     std::vector<std::string> paths = {file};
     if (home != nullptr) paths.push_back(absl::StrCat(home, "/lib64/", file));
     paths.push_back(absl::StrCat("/usr/local/cuda/lib64/", file));
@@ -98,7 +105,7 @@ absl::StatusOr<Nvrtc> Nvrtc::Load() {
                                               dlerror(), "; name the file libnvrtc.so.13"));
     }
   } else {
-    nvrtc = Open("libnvrtc", {}, &tried);
+    nvrtc = Open("libnvrtc", {13, 12}, {}, &tried);
   }
   if (nvrtc == nullptr) {
     return absl::NotFoundError(
@@ -112,9 +119,13 @@ absl::StatusOr<Nvrtc> Nvrtc::Load() {
         absl::StrCat("rtc: NVRTC=", FileOf(nvrtc, "nvrtcVersion"), " is older than 12.0"));
   }
   const std::string folder = FolderOf(nvrtc, "nvrtcVersion");
+  int major = 0, minor = 0;
+  Find<int(int*, int*)>(nvrtc, "nvrtcVersion")(&major, &minor);
+  // NVRTC opens this one by its name alone, which the loader does not find in a toolkit's folder unless it is loaded already.
+  dlopen(absl::StrCat(folder, "/libnvrtc-builtins.so.", major, ".", minor).c_str(), RTLD_NOW);
   tried.clear();
   void* linker =
-      Open("libnvJitLink",
+      Open("libnvJitLink", {major},  // which reads what NVRTC of that version writes
            {folder, absl::StrCat(folder, "/../../nvjitlink/lib")},  // beside it; Python's packages
            &tried);
   if (linker == nullptr) {
@@ -123,10 +134,15 @@ absl::StatusOr<Nvrtc> Nvrtc::Load() {
                      "; install it (pip install nvidia-nvjitlink, or a CUDA toolkit); tried ",
                      absl::StrJoin(tried, ", ")));
   }
+  // Before 12.3 all functions of nvJitLink had its version in their names, and there was no nvJitLinkVersion.
+  if (dlsym(linker, "nvJitLinkVersion") == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("rtc: nvJitLink=", FileOf(linker, "__nvJitLinkCreate_12_0"),
+                     " is older than 12.3; install a newer CUDA toolkit, or let WEFT_NVRTC name "
+                     "libnvrtc of one"));
+  }
   Nvrtc loaded(nvrtc, linker);
-  int major = 0, minor = 0;
   unsigned link_major = 0, link_minor = 0;
-  Find<int(int*, int*)>(nvrtc, "nvrtcVersion")(&major, &minor);
   Find<int(unsigned*, unsigned*)>(linker, "nvJitLinkVersion")(&link_major, &link_minor);
   loaded.version_ = absl::StrCat("NVRTC ", major, ".", minor, " of ", FileOf(nvrtc, "nvrtcVersion"),
                                  ", nvJitLink ", link_major, ".", link_minor, " of ",

@@ -21,7 +21,8 @@ struct LinkInput {
 // CUDA toolkit in $CUDA_HOME or /usr/local has. nvJitLink lies beside it or is found in the same way.
 class Nvrtc {
  public:
-  // NotFound, with what was tried, if there is none; FailedPrecondition if it is older than 12.0.
+  // NotFound, with what was tried, if there is none; FailedPrecondition if it is older than 12.0,
+  // or nvJitLink older than 12.3.
   static absl::StatusOr<const Nvrtc*> Get();
 
   // Such as "NVRTC 13.0 of /usr/local/cuda/lib64/libnvrtc.so.13".

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <utility>
 
@@ -116,7 +117,8 @@ std::string LastTypeOf(std::string_view source) {
     } else if (token == ";" || token == "}") {
       is_template = false;
     } else if (!is_template && i + 2 < tokens.size()) {
-      const bool is_class = token == "struct" || token == "class";
+      const bool is_enum = i > 0 && tokens[i - 1] == "enum";
+      const bool is_class = (token == "struct" || token == "class") && !is_enum;
       if ((is_class && (next == "{" || next == ":" || next == "final")) ||
           (token == "using" && next == "=")) {
         last = absl::StrCat(absl::StrJoin(spaces, ""), std::string(tokens[i + 1]));
@@ -129,12 +131,20 @@ std::string LastTypeOf(std::string_view source) {
 bool IncludesOtherFiles(std::string_view source) {
   const std::string lines(source);
   for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
-    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    const std::size_t comment = line.rfind("*/");  // a directive may stand behind one
+    const absl::string_view text =
+        absl::StripLeadingAsciiWhitespace(comment == line.npos ? line : line.substr(comment + 2));
     if (!absl::StartsWith(text, "#")) continue;
     if (absl::StrContains(text, "__has_include") || absl::StrContains(text, "embed")) return true;
-    if (!absl::StrContains(text, "include")) continue;
-    const bool known = absl::StrContains(text, "\"weft/") || absl::StrContains(text, "<");
-    if (!known) return true;
+    const std::size_t word = text.find("include");
+    if (word == text.npos) continue;
+    // Weft's own headers, and the standard library's, whose names have neither an ending nor a folder.
+    const absl::string_view name =
+        absl::StripLeadingAsciiWhitespace(text.substr(word + std::strlen("include")));
+    const absl::string_view standard = name.substr(0, name.find('>'));
+    const bool is_standard = absl::StartsWith(name, "<") && !absl::StrContains(standard, '.') &&
+                             !absl::StrContains(standard, '/');
+    if (!absl::StartsWith(name, "\"weft/") && !is_standard) return true;
   }
   return false;
 }
@@ -215,6 +225,7 @@ std::string PolicyText(std::string_view source, std::string_view policy,
 }
 
 bool IsNameOfMember(std::string_view name) {
+  if (std::count(name.begin(), name.end(), '.') > 1) return false;
   bool begins = true;
   for (const char c : name) {
     if (!InWord(c) && c != '.' && c != ':') return false;

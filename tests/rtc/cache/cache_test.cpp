@@ -112,6 +112,19 @@ TEST_F(CacheTest, TheOldestEntriesGoFirst) {
   for (const char* left : {"0", "2", "3"}) EXPECT_NE(cache.Read(Key(left)), std::nullopt) << left;
 }
 
+// A folder that others use, too: what has another kind of name is not the cache's.
+TEST_F(CacheTest, FilesOfOthersStay) {
+  const Cache cache({.folder = folder_, .most_bytes = 0});
+  fs::create_directories(folder_);
+  for (const char* name : {"film.part", "cloth.weft", "notes"}) {
+    std::ofstream(fs::path(folder_) / name) << "x";
+    fs::last_write_time(fs::path(folder_) / name,
+                        fs::file_time_type::clock::now() - std::chrono::hours(9));
+  }
+  ASSERT_TRUE(cache.Write(Key("0"), "value").ok());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
+}
+
 TEST_F(CacheTest, AFolderThatCannotBeWrittenIsNamed) {
   std::ofstream(folder_) << "a file";
   const Cache cache({.folder = folder_});

@@ -152,6 +152,44 @@ TEST_F(RunTest, ZeroPointsMatchesTheCpu) {
   EXPECT_EQ(got, dst.Read());
 }
 
+// A functor's product and sum are rounded one after the other, as g++ does, whatever the linker of code would make of them.
+TEST_F(RunTest, AProductAndASumAreTwoRoundings) {
+  const absl::StatusOr<Operator> op = Compile(R"(
+    struct Line {
+      constexpr float operator()(float x) const { return x * 0.1f + 0.3f; }
+    };
+    struct Op : weft::conv::S8Conv4<weft::epilogues::Chain<weft::epilogues::Scale, Line,
+                                                           weft::epilogues::ToFloat>, weft::NCHW> {};)",
+                                              {.back_end = BackEnd::kGpu, .cache_bytes = 0});
+  if (absl::IsNotFound(op.status())) GTEST_SKIP() << op.status();
+  ASSERT_TRUE(op.ok()) << op.status();
+  const absl::Status prepared = op->PrepareOnCpu();
+  if (absl::IsNotFound(prepared)) GTEST_SKIP() << prepared;
+  ASSERT_TRUE(prepared.ok()) << prepared;
+  const conv::Problem p = LargeProblemOf("Simt");
+  const absl::StatusOr<conv::ConvPlan> plan = op->Plan(p);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const conv::Inputs<NCxHWx<4>, CxRSKx<4>, prologues::SharedFilter> inputs(p, 1);
+  const std::vector<float> none(static_cast<std::size_t>(NCHW::Size(p.dst())));
+  OperatorMemory<float> dst(none);
+  Arguments args = {.src = inputs.src.get(),
+                    .filter = FilterOf(inputs.packed.At(inputs.filter.get())),
+                    .dst = dst.get(),
+                    .alpha = 0.7f};
+  const absl::Status on_cpu = op->RunOnCpu(*plan, args);
+  ASSERT_TRUE(on_cpu.ok()) << on_cpu;
+
+  const DeviceCopy src(args.src, inputs.src.Read().size());
+  const DeviceCopy filter(args.filter.run.data, static_cast<std::size_t>(args.filter.run.bytes));
+  const DeviceCopy out(none.data(), none.size() * sizeof(float));
+  args.src = src.get(), args.filter.run.data = filter.get(), args.dst = out.get();
+  const absl::Status on_gpu = op->Run(*plan, args, nullptr);
+  ASSERT_TRUE(on_gpu.ok()) << on_gpu;
+  std::vector<float> got(none.size());
+  out.CopyTo(got.data());
+  EXPECT_EQ(got, dst.Read());
+}
+
 // Two threads need the kernel at the same time, and have the GPU's primary context.
 TEST_F(RunTest, ThreadsShareAnOperator) {
   absl::StatusOr<Operator> op =

@@ -19,6 +19,7 @@ TEST(SourceText, LastType) {
   EXPECT_EQ(LastTypeOf("namespace n::m { namespace { struct A {}; } }"), "n::m::A");
   EXPECT_EQ(LastTypeOf("namespace n { struct A {}; } namespace m = n; struct B {};"), "B");
   EXPECT_EQ(LastTypeOf("struct A {}; struct B;"), "A");
+  EXPECT_EQ(LastTypeOf("struct A {}; enum class B { kC }; enum struct D : int { kE };"), "A");
 }
 
 TEST(SourceText, PossibleMembers) {
@@ -33,6 +34,10 @@ TEST(SourceText, OtherFiles) {
   EXPECT_FALSE(IncludesOtherFiles("int x;  // #include \"mine.hpp\"\n"));
   EXPECT_TRUE(IncludesOtherFiles("int x;\n  #  include \"mine.hpp\"\n"));
   EXPECT_TRUE(IncludesOtherFiles("#include MINE\n"));
+  EXPECT_TRUE(IncludesOtherFiles("#include \"mine.hpp\"  // for std::vector<int>\n"));
+  EXPECT_TRUE(IncludesOtherFiles("#include <mine.hpp>\n"));
+  EXPECT_TRUE(IncludesOtherFiles("#include <mine/vector>\n"));
+  EXPECT_TRUE(IncludesOtherFiles("/* x */ #include \"mine.hpp\"\n"));
   EXPECT_TRUE(IncludesOtherFiles("#if __has_include(<mine>)\n#endif\n"));
 }
 
@@ -40,7 +45,7 @@ TEST(SourceText, NamesOfMembers) {
   for (const char* name : {"scale", "Mine.scale", "n::Mine.scale", "_x1"}) {
     EXPECT_TRUE(internal::IsNameOfMember(name)) << name;
   }
-  for (const char* name : {"", "a b", "1x", "x;", "Mine.", ".x", "Mine.2"}) {
+  for (const char* name : {"", "a b", "1x", "x;", "Mine.", ".x", "Mine.2", "A.b.c"}) {
     EXPECT_FALSE(internal::IsNameOfMember(name)) << name;
   }
 }
