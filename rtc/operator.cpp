@@ -164,7 +164,8 @@ absl::StatusOr<Operator> Compile(std::string_view source, const Options& options
       state->values.push_back(std::move(name));
     }
   }
-  if (options.cache_bytes > 0) {
+  // The key of what is kept has this text alone.
+  if (options.cache_bytes > 0 && options.include.empty() && !IncludesOtherFiles(source)) {
     state->cache = Cache({.folder = options.cache_folder, .most_bytes = options.cache_bytes});
   }
   if (absl::Status s = state->FindFacts(); !s.ok()) return s;

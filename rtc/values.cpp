@@ -13,9 +13,10 @@
 namespace weft::rtc {
 namespace {
 
-// The value as the type of a member, if that can hold it.
+// Puts the value where a member of this type is, if that can hold it.
 template <class Type>
 bool Put(double value, unsigned char* to) {
+  Type number;
   if constexpr (std::is_integral_v<Type>) {
     const bool whole = value == std::floor(value);
     if (!whole || value < static_cast<double>((std::numeric_limits<Type>::min)()) ||
@@ -24,46 +25,21 @@ bool Put(double value, unsigned char* to) {
     }
     // Of int64 the greatest double is one too many.
     if (sizeof(Type) == 8 && value >= 9223372036854775808.0) return false;
-  } else if (std::isfinite(value) &&
-             std::fabs(value) > static_cast<double>((std::numeric_limits<Type>::max)())) {
-    return false;
+    number = static_cast<Type>(value);
+  } else if constexpr (std::is_floating_point_v<Type>) {
+    if (std::isfinite(value) &&
+        std::fabs(value) > static_cast<double>((std::numeric_limits<Type>::max)())) {
+      return false;
+    }
+    number = static_cast<Type>(value);
+  } else {  // Half or Bfloat16
+    float single = 0.0f;
+    if (!Put<float>(value, reinterpret_cast<unsigned char*>(&single))) return false;
+    number = Type::FromFloat(single);
+    if (std::isfinite(single) && !std::isfinite(number.ToFloat())) return false;
   }
-  const Type number = static_cast<Type>(value);
   std::memcpy(to, &number, sizeof number);
   return true;
-}
-template <class Type>
-bool PutShort(double value, unsigned char* to) {
-  float single = 0.0f;
-  if (!Put<float>(value, reinterpret_cast<unsigned char*>(&single))) return false;
-  const Type number = Type::FromFloat(single);
-  if (std::isfinite(single) && !std::isfinite(number.ToFloat())) return false;
-  std::memcpy(to, &number, sizeof number);
-  return true;
-}
-bool PutNumber(char letter, double value, unsigned char* to) {
-  switch (letter) {
-    case 'b':
-      return Put<std::int8_t>(value, to);
-    case 'B':
-      return Put<std::uint8_t>(value, to);
-    case 'i':
-      return Put<std::int32_t>(value, to);
-    case 'u':
-      return Put<std::uint32_t>(value, to);
-    case 'q':
-      return Put<std::int64_t>(value, to);
-    case 'f':
-      return Put<float>(value, to);
-    case 'd':
-      return Put<double>(value, to);
-    case 'o':
-      return Put<bool>(value, to);
-    case 'e':
-      return PutShort<Half>(value, to);
-    default:
-      return PutShort<Bfloat16>(value, to);
-  }
 }
 
 template <class Type>
@@ -76,28 +52,31 @@ double Take(const unsigned char* from) {
     return static_cast<double>(number.ToFloat());
   }
 }
-double TakeNumber(char letter, const unsigned char* from) {
+
+// Calls visit.operator()<Type>() for the type of numbers that the letter stands for (LetterOf).
+template <class Visit>
+auto OfLetter(char letter, const Visit& visit) {
   switch (letter) {
     case 'b':
-      return Take<std::int8_t>(from);
+      return visit.template operator()<std::int8_t>();
     case 'B':
-      return Take<std::uint8_t>(from);
+      return visit.template operator()<std::uint8_t>();
     case 'i':
-      return Take<std::int32_t>(from);
+      return visit.template operator()<std::int32_t>();
     case 'u':
-      return Take<std::uint32_t>(from);
+      return visit.template operator()<std::uint32_t>();
     case 'q':
-      return Take<std::int64_t>(from);
+      return visit.template operator()<std::int64_t>();
     case 'f':
-      return Take<float>(from);
+      return visit.template operator()<float>();
     case 'd':
-      return Take<double>(from);
+      return visit.template operator()<double>();
     case 'o':
-      return Take<bool>(from);
+      return visit.template operator()<bool>();
     case 'e':
-      return Take<Half>(from);
+      return visit.template operator()<Half>();
     default:
-      return Take<Bfloat16>(from);
+      return visit.template operator()<Bfloat16>();
   }
 }
 
@@ -152,7 +131,7 @@ absl::Status Values::Set(std::string_view name, double number) {
   if (!value.ok()) return value.status();
   const ValueRecord& v = **value;
   if (v.letter == 'p' || v.letter == '?' || v.count != 1) return NotA(v.name, v, "a number");
-  if (!PutNumber(v.letter, number, At(v))) {
+  if (!OfLetter(v.letter, [&]<class Type>() { return Put<Type>(number, At(v)); })) {
     return absl::OutOfRangeError(
         absl::StrCat("rtc: ", v.name, "=", number,
                      " is no value that its type can hold; give an integer to an "
@@ -175,7 +154,8 @@ absl::StatusOr<double> Values::Get(std::string_view name) const {
   if (!value.ok()) return value.status();
   const ValueRecord& v = **value;
   if (v.letter == 'p' || v.letter == '?' || v.count != 1) return NotA(v.name, v, "a number");
-  return TakeNumber(v.letter, static_cast<const unsigned char*>(bytes(v.part)) + v.offset);
+  const auto* at = static_cast<const unsigned char*>(bytes(v.part)) + v.offset;
+  return OfLetter(v.letter, [&]<class Type>() { return Take<Type>(at); });
 }
 
 }  // namespace weft::rtc

@@ -161,6 +161,11 @@ constexpr Type BytesOfElements(Type elements) {
     return elements / 2 + elements % 2;
   }
 }
+// The same of a number of bits that is known when the program runs. It does not count the bits, of which there may be
+// more than an int64 holds.
+constexpr std::int64_t BytesOfElements(std::int64_t elements, int bits) {
+  return bits % 8 == 0 ? elements * (bits / 8) : elements / 2 + elements % 2;
+}
 
 // The load functor of A (kIsA) or B, NoLoad if the policy names none; and whether it is one.
 template <class PolicyT, bool kIsA>

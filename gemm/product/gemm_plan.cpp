@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "weft/gemm/check/argument_checks.hpp"
 #include "weft/gemm/check/list_checks.hpp"
+#include "weft/gemm/policy/load_functor.hpp"
 #include "weft/gemm/tile/tile_grid.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -84,9 +85,7 @@ int LoadedRowsOf(const GemmFacts& f, int rows, std::int64_t all) {
 // warps that upcast A (upcast_matrix.hpp) read all bytes in order.
 TmaMatrix MakeUpcast(int rows, int stage_k, std::int64_t all, std::int64_t k, std::int64_t pitch,
                      std::int64_t batch, std::int64_t stride, int bits, bool lines, bool swizzled) {
-  const auto bytes = [&](std::int64_t elements) {
-    return CeilDiv(elements * bits, std::int64_t{8});
-  };
+  const auto bytes = [&](std::int64_t elements) { return BytesOfElements(elements, bits); };
   TmaMatrix m = lines ? MakeMatrix(rows, rows, UpcastLineBytes(stage_k, bits), all, bytes(k),
                                    bytes(pitch), batch, bytes(stride), 1, true)
                       : MakeMatrix(rows, rows, stage_k, bytes(all), k, bytes(pitch), batch,

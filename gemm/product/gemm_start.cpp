@@ -28,11 +28,7 @@ TensorArgument OperandArgument(const GemmFacts& f, const OperandFacts& operand,
                                const GemmProblem& p, const char* field, const GivenTensor& tensor,
                                std::int64_t extent, std::int64_t pitch, std::int64_t stride) {
   if (p.k == 0) return {.field = field, .address = tensor.address, .if_null = nullptr};
-  // CheckGemmProblem keeps bytes within an int64, not bits.
-  const auto bytes = [&](std::int64_t elements) {
-    return operand.bits < 8 ? CeilDiv(elements, std::int64_t{8} / operand.bits)
-                            : elements * (operand.bits / 8);
-  };
+  const auto bytes = [&](std::int64_t elements) { return BytesOfElements(elements, operand.bits); };
   const std::int64_t lines = operand.k_major ? extent : p.k;
   const std::int64_t elements = operand.k_major ? p.k : extent;
   const bool fixed = IsWgmma(f) || operand.loads;

@@ -10,6 +10,7 @@
 #include "weft/conv/problem/problem_name.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/gpu/nvrtc.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 namespace weft::python {
 namespace {
@@ -112,6 +113,19 @@ void Bind(nb::module_& m) {
       },
       nb::arg("source"), nb::arg("policy"), nb::arg("values"),
       "What the text of a policy is compiled to.");
+  m.def(
+      "last_type", [](const std::string& source) { return rtc::LastTypeOf(source); },
+      nb::arg("source"),
+      "The last type that C++ text defines outside all braces; empty if there is none.");
+  m.def(
+      "policy_source",
+      [](const std::string& name, const std::string& code, const std::string& base,
+         const std::string& element, const std::string& prologue) {
+        return rtc::PolicySource(
+            {.name = name, .code = code, .base = base, .element = element, .prologue = prologue});
+      },
+      nb::arg("name"), nb::arg("code"), nb::arg("base"), nb::arg("element"), nb::arg("prologue"),
+      "The text of a policy; what is empty is the base's.");
   m.def("nvrtc", &Nvrtc, "What compiles for a GPU, or why nothing does.");
   m.def("gpu", &Gpu, "The GPU that is current, or why there is none.");
   const auto call = [](nb::object x, nb::object w, nb::object bias, nb::object residual,

@@ -73,7 +73,9 @@ class Epilogue:
             stage, real = _OF_REAL_VALUES[activation], True
         elif isinstance(activation, str) and "{" in activation:
             self.code, real = activation, True
-            stage = _last_type(activation)
+            stage = _weft.last_type(activation)
+            if not stage:
+                raise _weft.ArgumentError("weft: the text of the activation defines no struct; write `struct Mine { constexpr float operator()(float x) const { ... } };`")
         else:
             known = ", ".join(f'"{name}"' for name in [*_OF_STEPS, *_OF_REAL_VALUES])
             raise _weft.ArgumentError(f"weft: activation={activation!r} is neither C++ text that defines a struct nor one of {known}")
@@ -99,22 +101,6 @@ class Epilogue:
         stages += [self.stage] if self.stage else []
         stages += ["weft::epilogues::OutputScale"] if scaled else []
         return f"weft::epilogues::Chain<{', '.join([*stages, output])}>"
-
-
-def _last_type(code: str) -> str:
-    """The name of the last struct that C++ text defines outside all braces."""
-    plain = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', " ", code, flags=re.S)
-    depth, outside = 0, []
-    for part in re.split(r"([{}])", plain):
-        if part in "{}" and part:
-            depth += 1 if part == "{" else -1
-            outside.append("{}" if part == "{" and depth == 1 else "")
-        elif depth == 0:
-            outside.append(part)
-    names = re.findall(r"\b(?:struct|class)\s+([A-Za-z_]\w*)", "".join(outside))
-    if not names:
-        raise _weft.ArgumentError("weft: the text of the activation defines no struct; write `struct Mine { constexpr float operator()(float x) const { ... } };`")
-    return names[-1]
 
 
 EPILOGUES = {
@@ -151,7 +137,7 @@ def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None,
         parts = [f"MyEpilogue, {dst_type}"]
         parts += [tile_text(tile)] if tile else []
         base = f"weft::conv::{_DEPTHWISE[str(layout).lower()]}<{', '.join(parts)}>"
-        prologue_line = ""
+        prologue = ""  # the base's
     else:
         parts = [f"MyEpilogue, {dst_type}, {tile_text(tile or default)}"]
         if str(layout).lower() == "nhwc" and not str(tile or default).startswith("Wgmma"):
@@ -159,7 +145,6 @@ def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None,
             store = next(x for x in (8, 4, 1) if problem.k // problem.groups % x == 0)
             parts.append(f"{load}, {store}")
         base = f"weft::conv::{base}<{', '.join(parts)}>"
-        prologue_line = f"  using Prologue = weft::prologues::{prologue};\n" if prologue != "SharedFilter" else ""
-    code = epilogue.code
-    text = f"{code}\nstruct MyEpilogue : {chain} {{}};\nstruct MyPolicy : {base} {{\n  using Element = {element};\n{prologue_line}}};\n"
-    return text, "MyPolicy", epilogue.values
+        prologue = f"weft::prologues::{prologue}" if prologue != "SharedFilter" else ""
+    code = f"{epilogue.code}\nstruct MyEpilogue : {chain} {{}};\n"
+    return _weft.policy_source("MyPolicy", code, base, element, prologue), "MyPolicy", epilogue.values

@@ -172,6 +172,12 @@ class Compiled:
 def compile(source: str, policy: str, values: Sequence[str]) -> Compiled:
     """What the text of a policy is compiled to."""
 
+def last_type(source: str) -> str:
+    """The last type that C++ text defines outside all braces; empty if there is none."""
+
+def policy_source(name: str, code: str, base: str, element: str, prologue: str) -> str:
+    """The text of a policy; what is empty is the base's."""
+
 def nvrtc() -> str:
     """What compiles for a GPU, or why nothing does."""
 

@@ -109,7 +109,6 @@ absl::StatusOr<Twin> Twin::Compile(std::string_view source, const TwinOptions& o
   absl::StatusOr<std::vector<std::string>> command = FindCompiler(options.compiler);
   if (!command.ok()) return command.status();
   const std::string text = TwinText(source, options);
-  if (!options.include.empty() || IncludesOtherFiles(source)) cache = nullptr;
   const std::string flags = absl::StrJoin(Flags(), " "), compiler = IdentityOf(*command);
   const std::string_view parts[] = {"twin", text, HeadersDigest(), flags, compiler};
   const std::string key = cache != nullptr ? Digest(parts) : "";

@@ -120,7 +120,6 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
   if (absl::Status s = (*nvrtc)->CheckArchitecture(capability); !s.ok()) return s;
   const std::string text = ProgramText(source, options);
   const std::vector<std::string> flags = Flags(options);
-  if (!options.include.empty() || IncludesOtherFiles(source)) cache = nullptr;
   const std::string all_options = absl::StrCat(
       absl::StrJoin(flags, " "), "; ", absl::StrJoin(LinkOptions(capability, kNoKernel), " "));
   const std::string_view parts[] = {"program", text, HeadersDigest(), all_options,

@@ -11,10 +11,10 @@
 
 WEFT_RTC_CASES(
     struct SquaredRelu {
-      float scale = 0.1f;
-      constexpr float operator()(float x) const {
-        return x > 0.0f ? weft::epilogues::Mul(scale, weft::epilogues::Mul(x, x)) : 0.0f;
-      }
+  float scale = 0.1f;
+  constexpr float operator()(float x) const {
+    return x > 0.0f ? weft::epilogues::Mul(scale, weft::epilogues::Mul(x, x)) : 0.0f;
+  }
     };
     struct Squared : weft::epilogues::BiasActivation<SquaredRelu>{};
     struct Simt : weft::conv::S8Conv4<Squared, weft::NCHW>{};
@@ -28,5 +28,13 @@ WEFT_RTC_CASES(
     struct ZeroPoints : weft::conv::S8Conv32<weft::epilogues::QLinear<std::int8_t>,
                                              weft::NCxHWx<32>, weft::conv::Wgmma128x128>{};
     struct EachImage : weft::conv::S8Conv4<
-        Squared> { using Prologue = weft::prologues::PerSample; };
-    struct Depthwise : weft::conv::S8Depthwise32<Squared>{};)
+        Squared> {
+  using Prologue = weft::prologues::PerSample; };
+    struct ALine { constexpr float operator()(float x) const { return x * 0.1f + 0.3f;
+}
+}
+;
+struct Line : weft::conv::S8Conv4<
+                  weft::epilogues::Chain<weft::epilogues::Scale, ALine, weft::epilogues::ToFloat>,
+                  weft::NCHW> {};
+struct Depthwise : weft::conv::S8Depthwise32<Squared> {};)

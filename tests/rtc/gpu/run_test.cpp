@@ -96,6 +96,38 @@ void ExpectMatchesReference(const Made& made, const std::string& policy) {
   c.ExpectRight();
 }
 
+// Runs the operator on both back ends and compares all elements of the output, which has the values `before` first. args: in
+// memory of the host, without source, filter and output. on_gpu: the source's correction there. g++ must be there.
+template <class Element, class InputsT>
+void ExpectMatchesTheCpu(const Made& made, const InputsT& inputs,
+                         const std::vector<Element>& before, Arguments args,
+                         const conv::SourceCorrection& on_gpu = {}) {
+  const absl::Status prepared = made.op.PrepareOnCpu();
+  if (absl::IsNotFound(prepared)) GTEST_SKIP() << prepared;
+  ASSERT_TRUE(prepared.ok()) << prepared;
+  OperatorMemory<Element> dst(before);
+  args.src = inputs.src.get(), args.filter = FilterOf(inputs.packed.At(inputs.filter.get()));
+  args.dst = dst.get();
+  const absl::Status status = made.op.RunOnCpu(made.plan, args);
+  ASSERT_TRUE(status.ok()) << status;
+
+  const auto k = static_cast<std::size_t>(made.plan.problem.k);
+  const DeviceCopy src(args.src, inputs.src.Read().size());
+  const DeviceCopy filter(args.filter.run.data, static_cast<std::size_t>(args.filter.run.bytes));
+  const DeviceCopy bias(args.bias, args.bias == nullptr ? 0 : 4 * k);
+  const DeviceCopy alpha(args.channel_alpha, args.channel_alpha == nullptr ? 0 : 4 * k);
+  const DeviceCopy out(before.data(), before.size() * sizeof(Element));
+  args.src = src.get(), args.filter.run.data = filter.get(), args.dst = out.get();
+  if (args.bias != nullptr) args.bias = bias.get();
+  if (args.channel_alpha != nullptr) args.channel_alpha = static_cast<const float*>(alpha.get());
+  args.source_correction = on_gpu;
+  const absl::Status there = made.op.Run(made.plan, args, nullptr);
+  ASSERT_TRUE(there.ok()) << there;
+  std::vector<Element> got(before.size());
+  out.CopyTo(got.data());
+  EXPECT_EQ(got, dst.Read());
+}
+
 #define WEFT_RUN_TEST(policy)                                    \
   TEST_F(RunTest, policy##MatchesReference) {                    \
     if (const auto made = Make(#policy))                         \
@@ -115,79 +147,30 @@ WEFT_RUN_TEST(Depthwise)
 TEST_F(RunTest, ZeroPointsMatchesTheCpu) {
   const auto made = Make("ZeroPoints");
   if (!made.has_value()) return;
-  const absl::Status prepared = made->op.PrepareOnCpu();
-  if (absl::IsNotFound(prepared)) GTEST_SKIP() << prepared;
-  ASSERT_TRUE(prepared.ok()) << prepared;
   const conv::Problem p = LargeProblemOf("ZeroPoints");
   const conv::Inputs<NCxHWx<32>, CxRSKx<32>, prologues::SharedFilter> inputs(p, 1);
   const auto correction = conv::MakeSourceCorrection(p, inputs.packed, 3);
   ASSERT_TRUE(correction.ok()) << correction.status();
-  const auto k = static_cast<std::size_t>(p.k);
-  const std::vector<std::int8_t> garbage(static_cast<std::size_t>(NCxHWx<32>::Size(p.dst())), 0x77);
-  OperatorMemory<std::int8_t> dst(garbage);
-  Arguments args = {.src = inputs.src.get(),
-                    .filter = FilterOf(inputs.packed.At(inputs.filter.get())),
-                    .bias = inputs.tensors.sum_bias.data(),
-                    .dst = dst.get(),
-                    .channel_alpha = inputs.tensors.channel_alpha.data(),
-                    .zero_point = -4.0f,
-                    .source_correction = correction->view()};
-  const absl::Status on_cpu = made->op.RunOnCpu(made->plan, args);
-  ASSERT_TRUE(on_cpu.ok()) << on_cpu;
-
-  const DeviceCopy src(args.src, inputs.src.Read().size());
-  const DeviceCopy filter(args.filter.run.data, static_cast<std::size_t>(args.filter.run.bytes));
-  const DeviceCopy bias(args.bias, 4 * k), alpha(args.channel_alpha, 4 * k);
   const DeviceCopy table(correction->view().data(),
                          static_cast<std::size_t>(correction->view().bytes()));
-  const DeviceCopy out(garbage.data(), garbage.size());
-  args.src = src.get(), args.filter.run.data = filter.get(), args.bias = bias.get();
-  args.channel_alpha = static_cast<const float*>(alpha.get());
-  args.source_correction = correction->At(table.get());
-  args.dst = out.get();
-  const absl::Status on_gpu = made->op.Run(made->plan, args, nullptr);
-  ASSERT_TRUE(on_gpu.ok()) << on_gpu;
-  std::vector<std::int8_t> got(garbage.size());
-  out.CopyTo(got.data());
-  EXPECT_EQ(got, dst.Read());
+  const std::vector<std::int8_t> garbage(static_cast<std::size_t>(NCxHWx<32>::Size(p.dst())), 0x77);
+  ExpectMatchesTheCpu(*made, inputs, garbage,
+                      {.filter = {},
+                       .bias = inputs.tensors.sum_bias.data(),
+                       .channel_alpha = inputs.tensors.channel_alpha.data(),
+                       .zero_point = -4.0f,
+                       .source_correction = correction->view()},
+                      correction->At(table.get()));
 }
 
 // A functor's product and sum are rounded one after the other, as g++ does, whatever the linker of code would make of them.
 TEST_F(RunTest, AProductAndASumAreTwoRoundings) {
-  const absl::StatusOr<Operator> op = Compile(R"(
-    struct Line {
-      constexpr float operator()(float x) const { return x * 0.1f + 0.3f; }
-    };
-    struct Op : weft::conv::S8Conv4<weft::epilogues::Chain<weft::epilogues::Scale, Line,
-                                                           weft::epilogues::ToFloat>, weft::NCHW> {};)",
-                                              {.back_end = BackEnd::kGpu, .cache_bytes = 0});
-  if (absl::IsNotFound(op.status())) GTEST_SKIP() << op.status();
-  ASSERT_TRUE(op.ok()) << op.status();
-  const absl::Status prepared = op->PrepareOnCpu();
-  if (absl::IsNotFound(prepared)) GTEST_SKIP() << prepared;
-  ASSERT_TRUE(prepared.ok()) << prepared;
-  const conv::Problem p = LargeProblemOf("Simt");
-  const absl::StatusOr<conv::ConvPlan> plan = op->Plan(p);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto made = Make("Line");
+  if (!made.has_value()) return;
+  const conv::Problem p = LargeProblemOf("Line");
   const conv::Inputs<NCxHWx<4>, CxRSKx<4>, prologues::SharedFilter> inputs(p, 1);
-  const std::vector<float> none(static_cast<std::size_t>(NCHW::Size(p.dst())));
-  OperatorMemory<float> dst(none);
-  Arguments args = {.src = inputs.src.get(),
-                    .filter = FilterOf(inputs.packed.At(inputs.filter.get())),
-                    .dst = dst.get(),
-                    .alpha = 0.7f};
-  const absl::Status on_cpu = op->RunOnCpu(*plan, args);
-  ASSERT_TRUE(on_cpu.ok()) << on_cpu;
-
-  const DeviceCopy src(args.src, inputs.src.Read().size());
-  const DeviceCopy filter(args.filter.run.data, static_cast<std::size_t>(args.filter.run.bytes));
-  const DeviceCopy out(none.data(), none.size() * sizeof(float));
-  args.src = src.get(), args.filter.run.data = filter.get(), args.dst = out.get();
-  const absl::Status on_gpu = op->Run(*plan, args, nullptr);
-  ASSERT_TRUE(on_gpu.ok()) << on_gpu;
-  std::vector<float> got(none.size());
-  out.CopyTo(got.data());
-  EXPECT_EQ(got, dst.Read());
+  const std::vector<float> zeros(static_cast<std::size_t>(NCHW::Size(p.dst())));
+  ExpectMatchesTheCpu(*made, inputs, zeros, {.filter = {}, .alpha = 0.7f});
 }
 
 // Two threads need the kernel at the same time, and have the GPU's primary context.
