@@ -272,8 +272,9 @@ std::string ConvertTable(const TensorType& src, const TensorType& dst) {
 TensorPlan PlanTensorOperator(const TensorProblem& problem) {
   switch (problem.kind) {
     case Kind::kMaxPool:
-    case Kind::kAveragePool:
       return PlanPool(problem);
+    case Kind::kAveragePool:
+      return IsGlobal(problem) ? PlanGlobalAverage(problem) : PlanPool(problem);
     case Kind::kGlobalAveragePool:
       return PlanGlobalAverage(problem);
     default:
