@@ -25,7 +25,7 @@ enum class TensorKernel : std::int8_t {
   kAveragePool,
   kGlobalAverage,
 };
-inline constexpr int kTensorKernels = 10;
+inline constexpr int kTensorKernels = 10;  // of the above
 
 // Of the kernels kTable to kDequantize, each element of whose output is made of one of the source.
 struct PointwiseParams {
