@@ -45,9 +45,9 @@ def write_graph(graph: Graph) -> bytes:
     text = json.dumps({"name": graph.name, "inputs": graph.inputs, "outputs": graph.outputs, "tensors": tensors, "nodes": nodes},
                       ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _BLOCK)
-    behind = bytes(32) + text + bytes(constants)
-    numbers = struct.pack("<IIQQ", _VERSION, 0, len(text), len(constants))
-    return _MAGIC + numbers + hashlib.sha256(behind).hexdigest().encode() + behind
+    text += bytes(constants)
+    numbers = struct.pack("<IIQQ", _VERSION, 0, len(text) - len(constants), len(constants))
+    return _MAGIC + numbers + hashlib.sha256(text).hexdigest().encode() + bytes(32) + text
 
 
 def read_graph(data: bytes) -> Graph:
@@ -62,7 +62,7 @@ def read_graph(data: bytes) -> Graph:
         raise _weft.ArgumentError(f"weft: the .weft file is of version {version}, and this package reads version {_VERSION}")
     if len(data) != _BEGINNING + text_bytes + constant_bytes:
         raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes and says {_BEGINNING + text_bytes + constant_bytes}")
-    if zeros or any(data[96:_BEGINNING]) or text_bytes % _BLOCK or hashlib.sha256(data[96:]).hexdigest().encode() != data[32:96]:
+    if zeros or any(data[96:_BEGINNING]) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
         raise _weft.ArgumentError("weft: the .weft file is damaged: its bytes are not those of which it has the SHA-256")
     try:
         graph = _parse(json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode()), data[_BEGINNING + text_bytes :])

@@ -165,6 +165,8 @@ def _check_node(graph: Graph, node: Node, known: set[str]) -> None:
     shape = output_shape(node, [tensor.shape for tensor in sources])
     if shape != output.shape:
         raise ValueError(f"it makes a tensor of shape {shape}, and {output.name} has {output.shape}")
+    if node.kind in ("max_pool", "average_pool"):
+        _check_pool(node, sources[0].shape, shape)
     if node.kind in ("max_pool", "resize") and sources[0].quantization != output.quantization:
         raise ValueError(f"it copies integers, and {output.name} has another element, scale or zero point than {sources[0].name}")
     if node.kind in ONE_ELEMENT and {t.element for t in sources} != {output.element}:
@@ -176,10 +178,13 @@ def _check_numbers(node: Node) -> None:
                                         ("dilation", node.dilation, 2, 1), ("factors", node.factors, 2, 1), ("groups", (node.groups,), 1, 1)):
         if len(numbers) != count or any(not isinstance(n, int) or isinstance(n, bool) or not least <= n < 2**31 for n in numbers):
             raise ValueError(f"its {what} is {numbers}, not {count} integers from {least}")
-    if node.kind in ("max_pool", "average_pool"):
-        for before, after, window, dilation in zip(node.padding[:2], node.padding[2:], node.window, node.dilation):
-            if max(before, after) >= dilation * (window - 1) + 1:
-                raise ValueError(f"its padding {node.padding} is as long as its window, so that a window may have no element")
+
+
+def _check_pool(node: Node, source: tuple[int, int, int], output: tuple[int, int, int]) -> None:
+    """Each window has a pixel of the image: the first ones, and the last, which ceil_mode of ONNX may lengthen the padding for."""
+    for size, made, before, window, stride, dilation in zip(source[1:], output[1:], node.padding[:2], node.window, node.stride, node.dilation):
+        if before >= dilation * (window - 1) + 1 or (made - 1) * stride >= size + before:
+            raise ValueError(f"its padding {node.padding} is so long that a window has no pixel")
 
 
 def _check_filter(node: Node, source: tuple[int, int, int], k: int) -> None:

@@ -1,7 +1,6 @@
 """A graph in numpy: the formulas of docs/networks.md one after the other, to the bit, without a care for time."""
 from __future__ import annotations
 
-import math
 from typing import Callable, Iterator
 
 import numpy as np
@@ -14,10 +13,9 @@ _Arrays = dict[str, np.ndarray]
 
 
 def run_reference(graph: Graph, inputs: _Arrays) -> _Arrays:
-    """The outputs of a graph: a dictionary from their names to arrays (n, c, h, w).
+    """The outputs of a graph: a dictionary from their names to arrays (n, c, h, w), or (n, c) of one pixel.
 
-    inputs: an array for each input of the graph, (n, c, h, w) of its element; other shapes of as many elements will do, if n
-        is in front.
+    inputs: an array for each input of the graph, of the same shapes and of its element.
     """
     check(graph)
     values = {name: array_of(graph.tensors[name], inputs) for name in graph.inputs}
@@ -29,18 +27,24 @@ def run_reference(graph: Graph, inputs: _Arrays) -> _Arrays:
         for name in node.inputs:
             if last[name] == at and name not in graph.outputs:
                 values.pop(name, None)
-    return {name: values[name] for name in graph.outputs}
+    return {name: values[name].reshape(-1, *seen_shape(graph.tensors[name])) for name in graph.outputs}
+
+
+def seen_shape(tensor: Tensor) -> tuple[int, ...]:
+    """What users see of a tensor's shape behind the batch: a vector has no rows and columns."""
+    return tensor.shape if tensor.shape[1:] != (1, 1) else tensor.shape[:1]
 
 
 def array_of(tensor: Tensor, inputs: _Arrays) -> np.ndarray:
     """The array that is given for an input, as (n, c, h, w)."""
+    wanted = f"(n, {', '.join(map(str, seen_shape(tensor)))})"
     if tensor.name not in inputs:
-        raise _weft.ArgumentError(f"weft: input {tensor.name} is missing; it is {tensor.element} (n, {', '.join(map(str, tensor.shape))})")
+        raise _weft.ArgumentError(f"weft: input {tensor.name} is missing, {tensor.dtype} {wanted}")
     x = np.asarray(inputs[tensor.name])
     if x.dtype != tensor.dtype:
         raise _weft.ArgumentTypeError(f"weft: {tensor.name}.dtype={x.dtype} is not {tensor.dtype}")
-    if x.ndim < 1 or math.prod(x.shape[1:]) != math.prod(tensor.shape) or (x.ndim == 4 and x.shape[1:] != tensor.shape):
-        raise _weft.ArgumentError(f"weft: {tensor.name}.shape={x.shape} is not (n, {', '.join(map(str, tensor.shape))})")
+    if x.shape[1:] not in (tensor.shape, seen_shape(tensor)) or not x.ndim:
+        raise _weft.ArgumentError(f"weft: {tensor.name}.shape={x.shape} is not {wanted}")
     return x.reshape(x.shape[0], *tensor.shape)
 
 
@@ -51,12 +55,19 @@ def _round(real: np.ndarray, output: Tensor) -> np.ndarray:
     return (np.rint(np.clip(real, low, high)).astype(np.int32) + output.zero_point).astype(output.dtype)
 
 
+def _round_with_zero_point(steps: np.ndarray, output: Tensor) -> np.ndarray:
+    """The same where the zero point has been added already, to floats."""
+    limits = np.iinfo(output.dtype)
+    return np.clip(np.rint(steps), limits.min, limits.max).astype(output.dtype)
+
+
 def _real(x: np.ndarray, tensor: Tensor) -> np.ndarray:
     return (x.astype(np.int32) - tensor.zero_point).astype(np.float32) * np.float32(tensor.scale)
 
 
 def _quantize(node, sources, output, arrays):
-    return _round(arrays[0] / np.float32(output.scale), output)
+    # A NaN becomes what the lowest number does.
+    return _round(np.where(np.isnan(arrays[0]), np.float32(-np.inf), arrays[0]) / np.float32(output.scale), output)
 
 
 def _dequantize(node, sources, output, arrays):
@@ -112,14 +123,12 @@ def _add(node, sources, output, arrays):
     # One number for all elements: what zero points add to the sum.
     first = np.float32(rb * np.float32(sb.zero_point))
     offset = np.float32(output.zero_point) - fma(np.full(1, ra), np.float32(sa.zero_point), np.full(1, first))
-    total = fma(ra, a, fma(rb, b, offset.astype(np.float32)))
-    limits = np.iinfo(output.dtype)
-    return np.clip(np.rint(total), limits.min, limits.max).astype(output.dtype)
+    return _round_with_zero_point(fma(ra, a, fma(rb, b, offset.astype(np.float32))), output)
 
 
 def _multiply(node, sources, output, arrays):
     a, b = (_real(x, t) for x, t in zip(arrays, sources))
-    return _round(a * b / np.float32(output.scale), output)
+    return _round_with_zero_point(a * b / np.float32(output.scale) + np.float32(output.zero_point), output)
 
 
 def _table(node, sources, output, arrays):
@@ -141,7 +150,7 @@ def _average_pool(node, sources, output, arrays):
     for (_, _, tap), (_, _, one) in zip(_taps(x, node, *output.shape[1:]), _taps(counted, node, *output.shape[1:])):
         total += tap  # in this order, since each sum rounds
         count += one
-    return _round(total / count / np.float32(output.scale), output)
+    return _round_with_zero_point(total / count / np.float32(output.scale) + np.float32(output.zero_point), output)
 
 
 def _global_average_pool(node, sources, output, arrays):

@@ -5,6 +5,7 @@ import math
 import os
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
@@ -31,7 +32,9 @@ def import_onnx(model: Any) -> Graph:
     imp.opsets = [(opset.domain, opset.version) for opset in proto.opset_import if opset.domain in _DOMAINS]
     refused: list[str] = []
     _start(imp, proto.graph, refused)
-    for node in _needed(proto.graph):
+    nodes = _needed(proto.graph)
+    imp.read = {name for node in nodes for name in node.input}
+    for node in nodes:
         try:
             made = _run(imp, node)
         except Refused as error:
@@ -114,12 +117,7 @@ def _needed(graph: Any) -> list[Any]:
         if wanted.intersection(node.output):
             wanted.update(node.input)
             needed.append(node)
-    _read.clear()
-    _read.update(wanted)
     return needed[::-1]
-
-
-_read: set[str] = set()
 
 
 def _run(imp: Importer, node: Any) -> Any:
@@ -134,7 +132,7 @@ def _run(imp: Importer, node: Any) -> Any:
     if imp.failed(node):
         return Failed()
     for name in node.output[1:]:
-        if name in _read:
+        if name in imp.read:
             raise Refused(f"its output {name} beyond the first is used")
     return run(imp, node, node.name or node.output[0])
 
@@ -145,7 +143,7 @@ def _constant(node: Any) -> Constant:
             return Constant(numpy_helper.to_array(attribute.t))
         if attribute.name in ("value_float", "value_int", "value_floats", "value_ints"):
             kind = "float32" if "float" in attribute.name else "int64"
-            return Constant(onnx.helper.np.array(onnx.helper.get_attribute_value(attribute), kind))
+            return Constant(np.array(onnx.helper.get_attribute_value(attribute), kind))
     raise Refused("its value is of a kind that is not known here")
 
 

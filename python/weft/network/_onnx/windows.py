@@ -35,9 +35,14 @@ def _padding(auto_pad: str, pads: list[int], image: tuple[int, ...], node: Node)
         return (0, 0, 0, 0)
     if auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         raise Refused(f"its auto_pad {auto_pad!r} is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER")
+    if max(node.dilation) > 1:
+        raise Refused(f"its auto_pad is {auto_pad} with dilations {node.dilation}, which onnxruntime refuses or reads in another way than ONNX")
     before, after = [], []
     for size, window, stride, dilation in zip(image, node.window, node.stride, node.dilation):
-        total = max(0, (-(-size // stride) - 1) * stride + dilation * (window - 1) + 1 - size)
+        total = (-(-size // stride) - 1) * stride + dilation * (window - 1) + 1 - size
+        if total < -1 and node.kind != "convolution":
+            raise Refused(f"its auto_pad is {auto_pad} with strides longer than its window, of which onnxruntime's poolings leave out the first pixels")
+        total = max(0, total)
         less, more = total // 2, total - total // 2
         before.append(less if auto_pad == "SAME_UPPER" else more)
         after.append(more if auto_pad == "SAME_UPPER" else less)
