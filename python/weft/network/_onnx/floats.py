@@ -79,10 +79,17 @@ def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
     x = imp.value(onnx_node, at, Function)
     if x is None:
         raise Refused(f"its input {at} is left out")
-    if not x.only_dequantized:
+    if x.only_dequantized:
+        return Integers(x.source.tensor, x.shape)
+    if any(n.op_type not in ("DequantizeLinear", "Identity", "Relu") for n in x.nodes):
         raise Refused(f"it reads floats, {onnx_node.input[at]}, which are computed between DequantizeLinear and QuantizeLinear; it would read "
                       "what is quantized")
-    return Integers(x.source.tensor, x.shape)
+    # Relu gives numbers that the source's own scale and zero point have.
+    name = x.nodes[-1].output[0]
+    if name not in imp.written:
+        node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, x.quantization, imp.opsets))
+        imp.written[name] = imp.emit(node, [x.source], f"{name}_integers", x.quantization, x.shape)
+    return Integers(imp.written[name].tensor, x.shape)
 
 
 def _pending(imp: Importer, node: Node, sources: list[Integers], shape: tuple[int, ...]) -> Pending:

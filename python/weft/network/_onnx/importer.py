@@ -26,6 +26,7 @@ class Importer:
         self.values: dict[str, Any] = {}
         self.batch: int | None = None  # what the model's inputs say, None if it is free
         self.opsets: list[tuple[str, int]] = []
+        self.written: dict[str, Integers] = {}  # functions that became tensors without a QuantizeLinear, by the name of their last value
         self.read: set[str] = set()  # the values that nodes read
         self.scaled: set[str] = set()  # inputs of integers of which a node has said the scale
 

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnx
 
 from .._graph import Node
 from . import windows
@@ -12,16 +14,28 @@ from .importer import Importer
 from .values import Constant, Function, Integers, Refused, viewed
 
 
-def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
-    """Emits a node that copies integers, of integers or of a dequantized tensor: whose floats it copies then."""
-    from .floats import dequantized
+# Functions that never decrease: the greatest of their values is the value of the greatest.
+_RISING = ("DequantizeLinear", "Identity", "Relu", "Clip")
 
-    source = x.source if isinstance(x, Function) else x
-    if isinstance(x, Function) and not x.only_dequantized:
-        raise Refused(f"it reads floats, {onnx_node.input[0]}, which are computed between DequantizeLinear and QuantizeLinear; it would read "
-                      "what is quantized")
-    made = imp.emit(node, [source], onnx_node.output[0], imp.quantization_of(source))
-    return dequantized(imp, made, onnx_node.output[0]) if isinstance(x, Function) else made
+
+def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
+    """Emits a node that copies integers, and of floats for which they stand the same function of the copies."""
+    if isinstance(x, Integers):
+        return imp.emit(node, [x], onnx_node.output[0], imp.quantization_of(x))
+    if node.kind == "max_pool" and any(n.op_type not in _RISING for n in x.nodes):
+        raise Refused(f"it reads floats, {onnx_node.input[0]}, which are computed between DequantizeLinear and QuantizeLinear by more than Relu "
+                      "and Clip; it would read what is quantized")
+    output = onnx_node.output[0]
+    made = imp.emit(node, [x.source], f"{output}_integers", x.quantization)
+    names = {x.source.tensor: made.tensor, **{n.output[0]: f"{output}/{n.output[0]}" for n in x.nodes}, x.nodes[-1].output[0]: output}
+    nodes = []
+    for n in x.nodes:
+        copy = onnx.NodeProto()
+        copy.CopyFrom(n)
+        copy.input[:] = [names.get(name, name) for name in n.input]
+        copy.output[:] = [names[n.output[0]]]
+        nodes.append(copy)
+    return replace(x, source=made, shape=made.shape, nodes=nodes)
 
 
 def _image(imp: Importer, x: Any) -> tuple[int, int, int]:
