@@ -10,7 +10,7 @@ from onnx import helper
 from .._graph import Node, extents_of
 from . import integers, tables, windows
 from .importer import Importer
-from .values import Constant, FloatInput, Function, Integers, Pending, Quantization, Refused
+from .values import Constant, FloatInput, Function, Integers, Pending, Quantization, Refused, unquantized
 
 # Functions of one element, or of several that come from the same one: what is between two quantizations becomes a table.
 UNARY = ("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Elu", "Erf", "Exp", "FastGelu",
@@ -82,8 +82,7 @@ def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
     if x.only_dequantized:
         return Integers(x.source.tensor, x.shape)
     if any(n.op_type not in ("DequantizeLinear", "Identity", "Relu") for n in x.nodes):
-        raise Refused(f"it reads floats, {onnx_node.input[at]}, which are computed between DequantizeLinear and QuantizeLinear; it would read "
-                      "what is quantized")
+        raise Refused(unquantized(onnx_node.input[at], "Relu"))
     # Relu gives numbers that the source's own scale and zero point have.
     name = x.nodes[-1].output[0]
     if name not in imp.written:

@@ -11,7 +11,7 @@ import onnx
 from .._graph import Node
 from . import windows
 from .importer import Importer
-from .values import Constant, Function, Integers, Refused, viewed
+from .values import Constant, Function, Integers, Refused, unquantized, viewed
 
 
 # Functions that never decrease: the greatest of their values is the value of the greatest.
@@ -23,8 +23,7 @@ def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
     if isinstance(x, Integers):
         return imp.emit(node, [x], onnx_node.output[0], imp.quantization_of(x))
     if node.kind == "max_pool" and any(n.op_type not in _RISING for n in x.nodes):
-        raise Refused(f"it reads floats, {onnx_node.input[0]}, which are computed between DequantizeLinear and QuantizeLinear by more than Relu "
-                      "and Clip; it would read what is quantized")
+        raise Refused(unquantized(onnx_node.input[0], "Relu and Clip"))
     output = onnx_node.output[0]
     made = imp.emit(node, [x.source], f"{output}_integers", x.quantization)
     names = {x.source.tensor: made.tensor, **{n.output[0]: f"{output}/{n.output[0]}" for n in x.nodes}, x.nodes[-1].output[0]: output}

@@ -12,6 +12,12 @@ class Refused(Exception):
     """Why a node of the model cannot run: the end of a sentence that begins with the node's name."""
 
 
+def unquantized(name: str, but: str) -> str:
+    """Why an operator does not read floats that functions have made. but: the functions behind which it does."""
+    return (f"it reads floats, {name}, that more than {but} has made of what was dequantized; a QuantizeLinear and a DequantizeLinear would stand "
+            "between them, as onnxruntime's quantizer places them in its QDQ format")
+
+
 @dataclass(frozen=True)
 class Quantization:
     """Of a tensor of integers: the real value of a step, the integer of 0, and "int8" or "uint8"."""
