@@ -32,7 +32,7 @@ function(weft_header_units out extension)
 endfunction()
 
 set(globs)
-foreach(folder layouts gemm prologues epilogues conv rtc)
+foreach(folder layouts gemm prologues epilogues conv rtc network)
   list(APPEND globs ${folder}/*.hpp)
 endforeach()
 file(GLOB_RECURSE library_headers CONFIGURE_DEPENDS ${globs})

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
-foreach(folder layouts gemm prologues epilogues conv rtc)
+foreach(folder layouts gemm prologues epilogues conv rtc network)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "*.def")
 endforeach()

@@ -97,6 +97,9 @@ struct DotThread {
     return __byte_perm(a, b, selector);
   }
 
+  // The greater of each two unsigned numbers of 16 bits, of which a word has two.
+  WEFT_DEVICE static uint32_t MaxPairs(uint32_t a, uint32_t b) { return __vmaxu2(a, b); }
+
   // a - b of two Values side by side, Half or Bfloat16 (from sm_90 on), each rounded to a Value.
   template <class Value>
   WEFT_DEVICE static uint32_t SubPairs(uint32_t a, uint32_t b) {

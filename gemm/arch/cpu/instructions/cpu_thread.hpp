@@ -365,6 +365,13 @@ struct Thread : HopperThread {
     return result;
   }
 
+  // The greater of each two unsigned numbers of 16 bits, of which a word has two.
+  static uint32_t MaxPairs(uint32_t a, uint32_t b) {
+    const uint32_t high = a >> 16 > b >> 16 ? a >> 16 : b >> 16;
+    const uint32_t low = (a & 0xffffu) > (b & 0xffffu) ? a & 0xffffu : b & 0xffffu;
+    return high << 16 | low;
+  }
+
   // a - b of two Values side by side, Half or Bfloat16, each rounded to a Value.
   template <class Value>
   static uint32_t SubPairs(uint32_t a, uint32_t b) {

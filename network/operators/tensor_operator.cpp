@@ -1,0 +1,148 @@
+#include "weft/network/operators/tensor_operator.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/network/operators/tensor_kernels.hpp"
+#include "weft/network/operators/tensor_plan.hpp"
+
+WEFT_EXTERN_ON_CPU(weft::network::TensorKernels);
+
+namespace weft::network {
+namespace {
+
+constexpr gemm::TileFacts kFacts{};  // the kernels run on any GPU
+
+bool IsEmpty(const TensorExtents& e) {
+  return e.n == 0 || e.c == 0 || e.h == 0 || e.w == 0;
+}
+
+std::string Text(const TensorType& t) {
+  const TensorExtents& e = t.extents;
+  return absl::StrCat(NameOf(t.element), " ", NameOf(t.format), " ", e.n, "x", e.c, "x", e.h, "x",
+                      e.w);
+}
+
+gemm::TensorArgument ArgumentOf(const char* field, const void* address, const TensorType& t) {
+  return {.field = field,
+          .address = address,
+          .alignment = static_cast<int>(BytesOf(t.element)),
+          .line_bytes = t.bytes()};
+}
+
+// Writes the address, and the widest access that it allows. False if that is not the widest that the format allows.
+bool SetAddress(const void* address, std::int64_t element_bytes, TensorView* view) {
+  const std::int32_t widest = view->width;
+  view->address = const_cast<void*>(address);
+  while (reinterpret_cast<std::uintptr_t>(address) %
+             static_cast<std::uintptr_t>(view->width * element_bytes) !=
+         0) {
+    view->width = view->width == kGroup ? 4 : 1;
+  }
+  return view->width == widest;
+}
+
+}  // namespace
+
+struct TensorOperator::State {
+  TensorProblem problem;
+  TensorPlan plan;  // of what is not empty
+  bool has_other = false, empty = false;
+};
+
+absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& problem) {
+  if (absl::Status s = CheckTensorProblem(problem); !s.ok()) return s;
+  auto state = std::make_shared<State>();
+  state->problem = problem;
+  state->has_other = problem.kind == Kind::kAdd || problem.kind == Kind::kMultiply;
+  state->empty = IsEmpty(problem.src.extents) || IsEmpty(problem.dst.extents);
+  if (!state->empty) state->plan = PlanTensorOperator(problem);
+  return TensorOperator(std::move(state));
+}
+
+const TensorProblem& TensorOperator::problem() const {
+  return state_->problem;
+}
+
+std::string TensorOperator::Describe() const {
+  const TensorProblem& p = state_->problem;
+  std::string text = absl::StrCat(NameOf(p.kind), " of ", Text(p.src));
+  if (state_->has_other) absl::StrAppend(&text, " and ", Text(p.other));
+  absl::StrAppend(&text, " to ", Text(p.dst));
+  if (p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool) {
+    absl::StrAppend(&text, ", ", p.window.h, "x", p.window.w);
+  }
+  if (p.kind == Kind::kConvert && p.src.extents.c != p.dst.extents.c) {
+    absl::StrAppend(&text, " from channel ", p.first_channel, " on");
+  }
+  return text;
+}
+
+absl::Status TensorOperator::CheckArguments(const Arguments& args) const {
+  const TensorProblem& p = state_->problem;
+  if (state_->empty) return absl::OkStatus();
+  const gemm::TensorArgument dst = ArgumentOf("dst", args.dst, p.dst);
+  gemm::TensorArgument tensors[] = {ArgumentOf("src", args.src, p.src), dst,
+                                    ArgumentOf("other", args.other, p.other)};
+  const absl::Span<const gemm::TensorArgument> given(tensors, state_->has_other ? 3 : 2);
+  for (const gemm::TensorArgument& t : given) {
+    if (t.address == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "network: ", NameOf(p.kind), ": args.", t.field, " is null; give the tensor's address"));
+    }
+    if (reinterpret_cast<std::uintptr_t>(t.address) % static_cast<std::uintptr_t>(t.alignment) !=
+        0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("network: ", NameOf(p.kind), ": args.", t.field,
+                       " is not aligned to its floats; give a multiple of ", t.alignment));
+    }
+  }
+  for (const gemm::TensorArgument& t : given) {
+    if (&t == &given[1] || (t.address == dst.address && state_->plan.in_place)) continue;
+    if (gemm::Overlap(t, dst)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("network: ", NameOf(p.kind), ": args.", t.field,
+                       " overlaps args.dst; give memory of its own to dst"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// The kernel of a plan for these addresses, and its launch. launch->params points to *params.
+void MakeLaunch(const TensorProblem& problem, const TensorPlan& plan,
+                const TensorOperator::Arguments& args, TensorParams* params, gemm::Launch* launch) {
+  *params = plan.params;
+  std::visit(
+      [&]<class Params>(Params& p) {
+        bool wide = SetAddress(args.src, BytesOf(problem.src.element), &p.src);
+        wide = SetAddress(args.dst, BytesOf(problem.dst.element), &p.dst) && wide;
+        if constexpr (std::is_same_v<Params, PointwiseParams>) {
+          wide = SetAddress(args.other, 1, &p.other) && wide;  // null where there is none
+        }
+        launch->kernel = 2 * static_cast<int>(plan.kernel) + (plan.wide && wide ? 1 : 0);
+        launch->params = &p;
+        gemm::VisitKernel<TensorKernels>(launch->kernel, [&]<class Kernel>() {
+          constexpr std::int32_t kBlock = Kernel::kBlockUnits;
+          launch->grid = {(p.units.count + kBlock - 1) / kBlock, 1, 1};
+        });
+      },
+      *params);
+}
+
+}  // namespace
+
+absl::Status TensorOperator::RunOnCpu(const Arguments& args,
+                                      const gemm::CpuOptions& options) const {
+  if (absl::Status s = CheckArguments(args); !s.ok() || state_->empty) return s;
+  TensorParams params;
+  gemm::Launch launch;
+  MakeLaunch(state_->problem, state_->plan, args, &params, &launch);
+  return gemm::CpuBackEnd{options}.Run<TensorKernels>("network", kFacts, launch);
+}
+
+}  // namespace weft::network

@@ -1,0 +1,54 @@
+// TensorOperator: what a network computes besides convolutions, of tensors in any format: pooling, additions, products,
+// tables, and changes of format and of scale.
+//
+//     auto pool = weft::network::TensorOperator::Create({.kind = Kind::kMaxPool, .src = x, .dst = y,
+//                                                        .window = {.h = 3, .w = 3, .stride_h = 2, .stride_w = 2}});
+//     pool->Run({.src = from, .dst = to}, stream);
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weft/gemm/arch/isa/backend.hpp"
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/network/operators/tensor_problem.hpp"
+
+namespace weft::network {
+
+// Immutable, cheap to copy and safe to share between threads.
+class TensorOperator {
+ public:
+  // Addresses of the whole tensors: of the GPU's memory for Run, of the host's for RunOnCpu. Those of floats are
+  // multiples of 4; runs are fastest where all are multiples of 16. dst may be src, or other, of kConvert, kTable, kAdd
+  // and kMultiply where these have the same format and no zeros fill their blocks; else it overlaps none of them.
+  struct Arguments {
+    const void* src = nullptr;
+    const void* other = nullptr;  // of kAdd and kMultiply
+    void* dst = nullptr;
+  };
+
+  // The errors of CheckTensorProblem.
+  static absl::StatusOr<TensorOperator> Create(const TensorProblem& problem);
+
+  const TensorProblem& problem() const;
+
+  // Such as "max_pool of uint8 NHWC 64x64x112x112 to uint8 NHWC 64x64x56x56, 3x3".
+  std::string Describe() const;
+
+  // InvalidArgument if an address is null, is misaligned or its tensor overlaps dst. A run of tensors without elements
+  // takes any addresses, and does nothing.
+  absl::Status CheckArguments(const Arguments& args) const;
+
+  // Runs on the CPU and returns when it is done. The errors of CheckArguments.
+  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
+                                                   gemm::CpuOptions::FromEnvironment()) const;
+
+ private:
+  struct State;
+  explicit TensorOperator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace weft::network

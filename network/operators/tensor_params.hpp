@@ -1,0 +1,76 @@
+// What the kernels of this folder are launched with.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/gemm/tile/fast_divmod.hpp"
+#include "weft/network/operators/tensor_view.hpp"
+
+namespace weft::network {
+
+// Stands in the place of a policy for the back ends (gemm/launch/launch.hpp): its kernels are all of this folder.
+struct TensorKernels {};
+
+// What a kernel does. Each has two numbers in the KernelList: 2 * kernel takes every tensor, and 2 * kernel + 1 those
+// of which each group of 16 channels is one access.
+enum class TensorKernel : std::int8_t {
+  kTable,
+  kCopy,
+  kResize,
+  kAdd,
+  kMultiply,
+  kQuantize,
+  kDequantize,
+  kMaxPool,
+  kAveragePool,
+  kGlobalAverage,
+};
+inline constexpr int kTensorKernels = 10;
+
+// Of the kernels kTable to kDequantize, each element of whose output is made of one of the source.
+struct PointwiseParams {
+  TensorView src, other, dst;
+  Units units;
+  Channels channels;
+  ByteNumbers from_src, from_other;
+  ByteResult to_dst;
+  float ratio =
+      1.0f;  // kAdd: a step of src in steps of dst; kMultiply: a step of both; else the scale
+  float other_ratio = 1.0f;  // kAdd: a step of other in steps of dst
+  float constant = 0.0f;     // kAdd, kMultiply: what is added last
+  // kResize: the extents of an image, and how many pixels one pixel becomes.
+  gemm::FastDivmod dst_w, factor_h, factor_w;
+  std::int32_t src_w = 0;
+  std::uint32_t table[64] = {};  // kTable: what byte 4i + j becomes is byte j of word i
+};
+
+// Of kMaxPool and kAveragePool.
+struct PoolParams {
+  TensorView src, dst;
+  Units units;
+  Channels channels;
+  gemm::FastDivmod dst_w;
+  std::int32_t src_h = 0, src_w = 0;
+  std::int32_t window_h = 1, window_w = 1, stride_h = 1, stride_w = 1;
+  std::int32_t pad_top = 0, pad_left = 0, dilation_h = 1, dilation_w = 1;
+  ByteNumbers from_src;  // base has the zero point
+  ByteResult to_dst;
+  float src_scale = 1.0f, dst_scale = 1.0f;  // kAveragePool
+  float zero_point = 0.0f;                   // kAveragePool: of dst
+  std::int32_t count =
+      0;  // kAveragePool: the pixels that a sum is divided by; 0: those inside the source
+};
+
+// Of kGlobalAverage.
+struct GlobalAverageParams {
+  TensorView src, dst;
+  Units units;
+  Channels channels;
+  std::int32_t pixels = 0;  // of the source
+  std::uint32_t flip = 0;
+  std::int32_t subtract = 0;  // from a sum of bytes, for that of the integers less the zero point
+  float ratio = 1.0f;
+  ByteResult to_dst;
+};
+
+}  // namespace weft::network

@@ -1,0 +1,284 @@
+#include "weft/network/operators/tensor_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace weft::network {
+namespace {
+
+constexpr std::int64_t kMostFlat = std::numeric_limits<std::int32_t>::max() - 8192;
+
+std::int32_t Int(std::int64_t value) {
+  return static_cast<std::int32_t>(value);
+}
+gemm::FastDivmod Divisor(std::int64_t value) {
+  return gemm::FastDivmod(Int(value));
+}
+
+int ZeroOf(const TensorType& t) {
+  return t.quantization.zero_point;
+}
+float LowOf(Element element) {
+  return element == Element::kInt8 ? -128.0f : 0.0f;
+}
+
+// zero_point: 0 where numbers are asked for, not what they stand for.
+ByteNumbers NumbersOf(Element element, int zero_point) {
+  const bool is_signed = element == Element::kInt8;
+  return {.flip = is_signed ? 0x80808080u : 0u,
+          .base = 8388608.0f + static_cast<float>((is_signed ? 128 : 0) + zero_point)};
+}
+
+// Of floats that have the zero point already.
+ByteResult ResultOf(Element element) {
+  return {.low = LowOf(element), .high = LowOf(element) + 255.0f, .add = 0};
+}
+// Of floats that are rounded before the zero point is added.
+ByteResult RoundedFirst(const TensorType& t) {
+  ByteResult to = ResultOf(t.element);
+  to.low -= static_cast<float>(ZeroOf(t));
+  to.high -= static_cast<float>(ZeroOf(t));
+  to.add = ZeroOf(t);
+  return to;
+}
+
+int BlockShift(Format format) {
+  switch (format) {
+    case Format::kNhwc:
+      return 31;
+    case Format::kNc4:
+      return 2;
+    case Format::kNc32:
+      return 5;
+    case Format::kNchw:
+      break;
+  }
+  return 0;
+}
+
+std::int64_t StoredChannels(const TensorType& t) {
+  const int shift = BlockShift(t.format);
+  return shift == 31 ? t.extents.c : RoundUp(t.extents.c, std::int64_t{1} << shift);
+}
+
+TensorView ViewOf(const TensorType& t) {
+  const Strides s = t.strides();
+  TensorView v;
+  v.image = s.image, v.block_stride = s.block_stride, v.pixel = s.pixel;
+  v.shift = BlockShift(t.format);
+  v.channels = Int(StoredChannels(t));
+  for (const int width : {4, 16}) {
+    if (width > 4 && t.element == Element::kFloat) break;
+    const bool fits = (t.extents.n == 1 || s.image % width == 0) && s.block_stride % width == 0 &&
+                      (t.extents.h * t.extents.w == 1 || s.pixel % width == 0) &&
+                      width <= std::int64_t{1} << v.shift;
+    if (fits) v.width = width;
+  }
+  return v;
+}
+
+std::int64_t Elements(const TensorType& t) {
+  return t.extents.n * t.strides().image;
+}
+
+// The tensors of a problem as a run sees them: as one row of elements, where they all lie in the same way and
+// nothing fills their blocks.
+struct Tensors {
+  TensorType src, other, dst;
+  bool flat = false;
+};
+
+Tensors TensorsOf(const TensorProblem& p, bool has_other) {
+  Tensors t = {.src = p.src, .other = has_other ? p.other : p.src, .dst = p.dst};
+  const auto like_dst = [&](const TensorType& a) {
+    return a.extents == t.dst.extents && a.format == t.dst.format;
+  };
+  const bool pools = p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool ||
+                     p.kind == Kind::kGlobalAveragePool || p.kind == Kind::kResize;
+  t.flat = !pools && like_dst(t.src) && like_dst(t.other) &&
+           StoredChannels(t.dst) == t.dst.extents.c && Elements(t.dst) <= kMostFlat;
+  if (!t.flat) return t;
+  for (TensorType* tensor : {&t.src, &t.other, &t.dst}) {
+    tensor->extents = {.n = 1, .c = Elements(*tensor), .h = 1, .w = 1};
+    tensor->format = Format::kNhwc;
+  }
+  return t;
+}
+
+Channels ChannelsOf(const TensorProblem& p, const Tensors& t) {
+  Channels c;
+  c.count = Int(t.src.extents.c);
+  c.begin = Int(p.first_channel);
+  c.end = c.begin + c.count;
+  if (c.end == t.dst.extents.c) c.end = Int(StoredChannels(t.dst));
+  return c;
+}
+
+Units UnitsOf(const Tensors& t, const Channels& made) {
+  Units u;
+  u.first = made.begin / kGroup * kGroup;
+  const std::int64_t groups = RoundUp(std::int64_t{made.end} - u.first, kGroup) / kGroup;
+  const auto has = [&](Format format) {
+    return t.src.format == format || t.other.format == format || t.dst.format == format;
+  };
+  // Where channels are apart neighbours make the next pixel; where all lie side by side, the next channels.
+  std::int64_t inner = u.first % 32 == 0 && groups % 2 == 0 ? 2 : 1;
+  if (has(Format::kNhwc)) inner = groups;
+  if (has(Format::kNchw) || has(Format::kNc4)) inner = 1;
+  const std::int64_t pixels = t.dst.extents.h * t.dst.extents.w;
+  u.inner = Divisor(inner), u.pixels = Divisor(pixels), u.outer = Divisor(groups / inner);
+  u.count = Int(t.dst.extents.n * pixels * groups);
+  return u;
+}
+
+bool IsWide(const TensorView& v, Element element) {
+  return v.width == (element == Element::kFloat ? 4 : kGroup);
+}
+
+// Writes the parts that all parameters have, and says whether accesses are of 16 channels.
+template <class Params>
+bool Place(const TensorProblem& problem, const Tensors& t, Params* p) {
+  p->src = ViewOf(t.src), p->dst = ViewOf(t.dst);
+  p->channels = ChannelsOf(problem, t);
+  p->units = UnitsOf(t, p->channels);
+  // What a thread loads begins `begin` channels before what it stores.
+  while (p->channels.begin % p->src.width != 0) p->src.width = p->src.width == kGroup ? 4 : 1;
+  return IsWide(p->src, t.src.element) && IsWide(p->dst, t.dst.element) &&
+         p->channels.count % kGroup == 0 && p->channels.begin % kGroup == 0 &&
+         p->channels.end % kGroup == 0;
+}
+
+TensorPlan PlanPointwise(const TensorProblem& problem) {
+  const bool has_other = problem.kind == Kind::kAdd || problem.kind == Kind::kMultiply;
+  const Tensors t = TensorsOf(problem, has_other);
+  PointwiseParams p;
+  TensorPlan plan;
+  plan.wide = Place(problem, t, &p);
+  plan.in_place = t.flat;
+  if (has_other) {
+    p.other = ViewOf(t.other);
+    if (problem.other.extents != problem.src.extents) p.other.pixel = 0;
+    plan.wide = plan.wide && IsWide(p.other, t.other.element);
+  }
+  const float src = t.src.quantization.scale, other = t.other.quantization.scale,
+              dst = t.dst.quantization.scale;
+  const float src_zero = static_cast<float>(ZeroOf(t.src)),
+              other_zero = static_cast<float>(ZeroOf(t.other)),
+              dst_zero = static_cast<float>(ZeroOf(t.dst));
+  p.to_dst = ResultOf(t.dst.element);
+  std::string table;
+  switch (problem.kind) {
+    case Kind::kQuantize:
+      plan.kernel = TensorKernel::kQuantize;
+      plan.in_place = false;
+      p.ratio = dst;
+      p.to_dst = RoundedFirst(t.dst);
+      break;
+    case Kind::kDequantize:
+      plan.kernel = TensorKernel::kDequantize;
+      plan.in_place = false;
+      p.from_src = NumbersOf(t.src.element, ZeroOf(t.src));
+      p.ratio = src;
+      break;
+    case Kind::kAdd:
+      plan.kernel = TensorKernel::kAdd;
+      p.from_src = NumbersOf(t.src.element, 0);
+      p.from_other = NumbersOf(t.other.element, 0);
+      p.ratio = src / dst, p.other_ratio = other / dst;
+      p.constant = dst_zero - std::fma(p.ratio, src_zero, p.other_ratio * other_zero);
+      break;
+    case Kind::kMultiply:
+      plan.kernel = TensorKernel::kMultiply;
+      p.from_src = NumbersOf(t.src.element, ZeroOf(t.src));
+      p.from_other = NumbersOf(t.other.element, ZeroOf(t.other));
+      p.ratio = src * other / dst;
+      p.constant = dst_zero;
+      break;
+    case Kind::kResize: {
+      plan.kernel = TensorKernel::kResize;
+      p.dst_w = Divisor(t.dst.extents.w);
+      p.factor_h = Divisor(problem.factor_h), p.factor_w = Divisor(problem.factor_w);
+      p.src_w = Int(t.src.extents.w);
+      break;
+    }
+    default:
+      table = problem.kind == Kind::kTable ? problem.table : ConvertTable(t.src, t.dst);
+      plan.kernel = table.empty() ? TensorKernel::kCopy : TensorKernel::kTable;
+      for (std::size_t i = 0; i < table.size(); ++i) {
+        p.table[i / 4] |= std::uint32_t{static_cast<unsigned char>(table[i])} << 8 * (i % 4);
+      }
+      break;
+  }
+  plan.params = p;
+  return plan;
+}
+
+TensorPlan PlanPool(const TensorProblem& problem) {
+  const Tensors t = TensorsOf(problem, false);
+  const Window& w = problem.window;
+  PoolParams p;
+  TensorPlan plan;
+  plan.wide = Place(problem, t, &p);
+  plan.kernel =
+      problem.kind == Kind::kMaxPool ? TensorKernel::kMaxPool : TensorKernel::kAveragePool;
+  p.dst_w = Divisor(t.dst.extents.w);
+  p.src_h = Int(t.src.extents.h), p.src_w = Int(t.src.extents.w);
+  p.window_h = Int(w.h), p.window_w = Int(w.w);
+  p.stride_h = Int(w.stride_h), p.stride_w = Int(w.stride_w);
+  p.pad_top = Int(w.pad_top), p.pad_left = Int(w.pad_left);
+  p.dilation_h = Int(w.dilation_h), p.dilation_w = Int(w.dilation_w);
+  p.from_src = NumbersOf(t.src.element, ZeroOf(t.src));
+  p.to_dst = ResultOf(t.dst.element);
+  p.src_scale = t.src.quantization.scale, p.dst_scale = t.dst.quantization.scale;
+  p.zero_point = static_cast<float>(ZeroOf(t.dst));
+  p.count = problem.count_padding ? Int(w.h * w.w) : 0;
+  plan.params = p;
+  return plan;
+}
+
+TensorPlan PlanGlobalAverage(const TensorProblem& problem) {
+  const Tensors t = TensorsOf(problem, false);
+  GlobalAverageParams p;
+  TensorPlan plan;
+  plan.wide = Place(problem, t, &p);
+  plan.kernel = TensorKernel::kGlobalAverage;
+  p.pixels = Int(t.src.extents.h * t.src.extents.w);
+  p.flip = NumbersOf(t.src.element, 0).flip;
+  p.subtract = p.pixels * ((t.src.element == Element::kInt8 ? 128 : 0) + ZeroOf(t.src));
+  p.ratio = t.src.quantization.scale / (t.dst.quantization.scale * static_cast<float>(p.pixels));
+  p.to_dst = RoundedFirst(t.dst);
+  plan.params = p;
+  return plan;
+}
+
+}  // namespace
+
+std::string ConvertTable(const TensorType& src, const TensorType& dst) {
+  if (src.element == dst.element && src.quantization == dst.quantization) return "";
+  const ByteResult to = RoundedFirst(dst);
+  std::string table(256, '\0');
+  for (int byte = 0; byte < 256; ++byte) {
+    const int x = src.element == Element::kInt8 && byte >= 128 ? byte - 256 : byte;
+    const float real = static_cast<float>(x - ZeroOf(src)) * src.quantization.scale;
+    const float steps = std::clamp(real / dst.quantization.scale, to.low, to.high);
+    const int rounded = static_cast<int>(std::nearbyint(steps)) + to.add;
+    table[static_cast<std::size_t>(byte)] = static_cast<char>(rounded);
+  }
+  return table;
+}
+
+TensorPlan PlanTensorOperator(const TensorProblem& problem) {
+  switch (problem.kind) {
+    case Kind::kMaxPool:
+    case Kind::kAveragePool:
+      return PlanPool(problem);
+    case Kind::kGlobalAveragePool:
+      return PlanGlobalAverage(problem);
+    default:
+      return PlanPointwise(problem);
+  }
+}
+
+}  // namespace weft::network

@@ -1,0 +1,30 @@
+// How a TensorProblem is run: by which kernel, with which parameters.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "weft/network/operators/tensor_params.hpp"
+#include "weft/network/operators/tensor_problem.hpp"
+
+namespace weft::network {
+
+using TensorParams = std::variant<PointwiseParams, PoolParams, GlobalAverageParams>;
+
+// All of a launch but addresses and what depends on them.
+struct TensorPlan {
+  TensorKernel kernel = TensorKernel::kCopy;
+  TensorParams params;
+  bool wide =
+      false;  // each group of 16 channels is one access if the addresses are multiples of 16
+  bool in_place =
+      false;  // a thread reads of src, and of other, what it writes of dst, and nothing else
+};
+
+// problem: one that CheckTensorProblem accepts, with an output that is not empty.
+TensorPlan PlanTensorOperator(const TensorProblem& problem);
+
+// The table that a convert of integers is: 256 bytes, or nothing where each byte stays as it is.
+std::string ConvertTable(const TensorType& src, const TensorType& dst);
+
+}  // namespace weft::network

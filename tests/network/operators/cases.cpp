@@ -1,0 +1,371 @@
+#include "tests/network/operators/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "tests/pairwise.hpp"
+
+namespace weft::network {
+namespace {
+
+std::int64_t OffsetOf(const TensorType& t, std::int64_t n, std::int64_t c, std::int64_t h,
+                      std::int64_t w) {
+  switch (t.format) {
+    case Format::kNhwc:
+      return NHWC::Offset(t.extents, n, c, h, w);
+    case Format::kNc4:
+      return NCxHWx<4>::Offset(t.extents, n, c, h, w);
+    case Format::kNc32:
+      return NCxHWx<32>::Offset(t.extents, n, c, h, w);
+    case Format::kNchw:
+      break;
+  }
+  return NCHW::Offset(t.extents, n, c, h, w);
+}
+
+// Calls function(place, n, c, h, w) for each element, in the order of NCHW.
+template <class Function>
+void ForEach(const TensorExtents& e, const Function& function) {
+  std::int64_t place = 0;
+  for (std::int64_t n = 0; n < e.n; ++n) {
+    for (std::int64_t c = 0; c < e.c; ++c) {
+      for (std::int64_t h = 0; h < e.h; ++h) {
+        for (std::int64_t w = 0; w < e.w; ++w) function(place++, n, c, h, w);
+      }
+    }
+  }
+}
+
+std::size_t PlaceOf(const TensorExtents& e, std::int64_t n, std::int64_t c, std::int64_t h,
+                    std::int64_t w) {
+  return static_cast<std::size_t>(((n * e.c + c) * e.h + h) * e.w + w);
+}
+
+double Saturated(double x, Element element) {
+  const double low = element == Element::kInt8 ? -128.0 : 0.0;
+  return std::clamp(x, low, low + 255.0);
+}
+
+float ScaleOf(const TensorType& t) {
+  return t.quantization.scale;
+}
+float ZeroOf(const TensorType& t) {
+  return static_cast<float>(t.quantization.zero_point);
+}
+
+// x rounded, with the zero point added afterwards.
+double RoundThenAdd(float x, const TensorType& dst) {
+  if (std::isnan(x)) return Saturated(-1e9, dst.element);
+  return Saturated(std::nearbyint(static_cast<double>(x)) + dst.quantization.zero_point,
+                   dst.element);
+}
+double AddThenRound(float x, const TensorType& dst) {
+  const float sum = x + ZeroOf(dst);
+  return Saturated(std::nearbyint(static_cast<double>(sum)), dst.element);
+}
+
+double Averaged(const TensorProblem& p, const std::vector<double>& src, std::int64_t n,
+                std::int64_t c, std::int64_t h, std::int64_t w) {
+  const Window& win = p.window;
+  const TensorExtents& e = p.src.extents;
+  double most = -1e9;
+  float sum = 0.0f;
+  std::int64_t count = 0;
+  for (std::int64_t r = 0; r < win.h; ++r) {
+    for (std::int64_t s = 0; s < win.w; ++s) {
+      const std::int64_t y = h * win.stride_h - win.pad_top + r * win.dilation_h;
+      const std::int64_t x = w * win.stride_w - win.pad_left + s * win.dilation_w;
+      if (y < 0 || y >= e.h || x < 0 || x >= e.w) continue;
+      const double value = src[PlaceOf(e, n, c, y, x)];
+      most = std::max(most, value);
+      const float real = (static_cast<float>(value) - ZeroOf(p.src)) * ScaleOf(p.src);
+      sum = sum + real;
+      ++count;
+    }
+  }
+  if (p.kind == Kind::kMaxPool) return most;
+  const float average = sum / static_cast<float>(p.count_padding ? win.h * win.w : count);
+  return AddThenRound(average / ScaleOf(p.dst), p.dst);
+}
+
+double GlobalAverage(const TensorProblem& p, const std::vector<double>& src, std::int64_t n,
+                     std::int64_t c) {
+  const TensorExtents& e = p.src.extents;
+  double sum = 0;
+  for (std::int64_t i = 0; i < e.h * e.w; ++i) {
+    sum += src[PlaceOf(e, n, c, 0, 0) + static_cast<std::size_t>(i)] - ZeroOf(p.src);
+  }
+  const float ratio = ScaleOf(p.src) / (ScaleOf(p.dst) * static_cast<float>(e.h * e.w));
+  return RoundThenAdd(static_cast<float>(sum) * ratio, p.dst);
+}
+
+double Sum(const TensorProblem& p, float a, float b) {
+  const float ra = ScaleOf(p.src) / ScaleOf(p.dst), rb = ScaleOf(p.other) / ScaleOf(p.dst);
+  const float of_other = rb * ZeroOf(p.other);
+  const float constant = ZeroOf(p.dst) - std::fma(ra, ZeroOf(p.src), of_other);
+  const float sum = std::fma(ra, a, std::fma(rb, b, constant));
+  return Saturated(std::nearbyint(static_cast<double>(sum)), p.dst.element);
+}
+
+double Product(const TensorProblem& p, float a, float b) {
+  const float scale = ScaleOf(p.src) * ScaleOf(p.other);
+  const float ratio = scale / ScaleOf(p.dst);
+  return AddThenRound(ratio * ((a - ZeroOf(p.src)) * (b - ZeroOf(p.other))), p.dst);
+}
+
+double Looked(const TensorProblem& p, double x) {
+  const auto found =
+      static_cast<std::uint8_t>(p.table[static_cast<std::size_t>(static_cast<int>(x) & 255)]);
+  return p.dst.element == Element::kInt8 ? static_cast<std::int8_t>(found) : found;
+}
+
+}  // namespace
+
+std::vector<double> Expected(const TensorProblem& p, const std::vector<double>& src,
+                             const std::vector<double>& other) {
+  const TensorExtents from = p.src.extents;
+  TensorExtents to = p.dst.extents;
+  to.c = from.c;
+  std::vector<double> made(static_cast<std::size_t>(to.n * to.c * to.h * to.w));
+  ForEach(to, [&](std::int64_t place, std::int64_t n, std::int64_t c, std::int64_t h,
+                  std::int64_t w) {
+    double& y = made[static_cast<std::size_t>(place)];
+    if (p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool) {
+      y = Averaged(p, src, n, c, h, w);
+      return;
+    }
+    if (p.kind == Kind::kGlobalAveragePool) {
+      y = GlobalAverage(p, src, n, c);
+      return;
+    }
+    const double x = src[PlaceOf(from, n, c, h / p.factor_h, w / p.factor_w)];
+    const float number = static_cast<float>(x);
+    const float real = (number - ZeroOf(p.src)) * ScaleOf(p.src);
+    if (p.kind == Kind::kQuantize) y = RoundThenAdd(number / ScaleOf(p.dst), p.dst);
+    if (p.kind == Kind::kDequantize) y = real;
+    if (p.kind == Kind::kResize) y = x;
+    if (p.kind == Kind::kTable) y = Looked(p, x);
+    if (p.kind == Kind::kConvert) {
+      const bool same = p.src.element == p.dst.element && p.src.quantization == p.dst.quantization;
+      y = same ? x : RoundThenAdd(real / ScaleOf(p.dst), p.dst);
+    }
+    if (p.kind != Kind::kAdd && p.kind != Kind::kMultiply) return;
+    const TensorExtents& e = p.other.extents;
+    const float factor =
+        static_cast<float>(other[e.h * e.w == 1 ? PlaceOf(e, n, c, 0, 0) : PlaceOf(e, n, c, h, w)]);
+    y = p.kind == Kind::kAdd ? Sum(p, number, factor) : Product(p, number, factor);
+  });
+  return made;
+}
+
+std::vector<double> Unpacked(const TensorType& t, const std::vector<std::uint8_t>& bytes) {
+  const TensorExtents& e = t.extents;
+  std::vector<double> values(static_cast<std::size_t>(e.n * e.c * e.h * e.w));
+  ForEach(e,
+          [&](std::int64_t place, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+            const auto at = static_cast<std::size_t>(OffsetOf(t, n, c, h, w));
+            double& value = values[static_cast<std::size_t>(place)];
+            if (t.element == Element::kFloat) {
+              float number = 0;
+              std::memcpy(&number, bytes.data() + 4 * at, 4);
+              value = static_cast<double>(number);
+            } else {
+              value = t.element == Element::kInt8 ? static_cast<std::int8_t>(bytes[at]) : bytes[at];
+            }
+          });
+  return values;
+}
+
+namespace {
+
+// Writes the numbers of a tensor of type.extents.c channels from channel `first` of a wider one on.
+void PackInto(const TensorType& wider, std::int64_t first, TensorExtents e,
+              const std::vector<double>& values, std::vector<std::uint8_t>* bytes) {
+  ForEach(e,
+          [&](std::int64_t place, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+            const auto at = static_cast<std::size_t>(OffsetOf(wider, n, first + c, h, w));
+            const double value = values[static_cast<std::size_t>(place)];
+            if (wider.element == Element::kFloat) {
+              const float number = static_cast<float>(value);
+              std::memcpy(bytes->data() + 4 * at, &number, 4);
+            } else {
+              (*bytes)[at] = static_cast<std::uint8_t>(static_cast<int>(value));
+            }
+          });
+}
+
+// Zeros in the channels that fill the last block.
+void Fill(const TensorType& t, std::vector<std::uint8_t>* bytes) {
+  TensorType filled = t;
+  const std::int64_t block = t.format == Format::kNc4 ? 4 : t.format == Format::kNc32 ? 32 : 1;
+  filled.extents.c = RoundUp(t.extents.c, block);
+  TensorExtents filling = t.extents;
+  filling.c = filled.extents.c - t.extents.c;
+  const std::vector<double> zeros(
+      static_cast<std::size_t>(filling.n * filling.c * filling.h * filling.w));
+  PackInto(filled, t.extents.c, filling, zeros, bytes);
+}
+
+}  // namespace
+
+void Pack(const TensorType& t, const std::vector<double>& values,
+          std::vector<std::uint8_t>* bytes) {
+  bytes->assign(static_cast<std::size_t>(t.bytes()), 0);
+  PackInto(t, 0, t.extents, values, bytes);
+}
+
+std::string TensorCase::Name() const {
+  const auto text = [](const TensorType& t) {
+    return absl::StrCat(NameOf(t.element), " ", NameOf(t.format), " ", t.extents.n, "x",
+                        t.extents.c, "x", t.extents.h, "x", t.extents.w, " (", t.quantization.scale,
+                        ", ", t.quantization.zero_point, ")");
+  };
+  const Window& w = problem.window;
+  return absl::StrCat(NameOf(problem.kind), " of ", text(problem.src), " and ", text(problem.other),
+                      " to ", text(problem.dst), ", window ", w.h, "x", w.w, " stride ", w.stride_h,
+                      "x", w.stride_w, " pads ", w.pad_top, ",", w.pad_left, ",", w.pad_bottom, ",",
+                      w.pad_right, " from channel ", problem.first_channel, ", offset ", offset);
+}
+
+namespace {
+
+constexpr Format kFormats[] = {Format::kNhwc, Format::kNc4, Format::kNc32, Format::kNchw};
+constexpr Element kElements[] = {Element::kInt8, Element::kUint8};
+constexpr std::int64_t kChannels[] = {1, 3, 4, 16, 20, 32, 48, 64, 67};
+struct Image {
+  std::int64_t n, h, w;
+};
+constexpr Image kImages[] = {{1, 1, 1}, {2, 5, 7}, {1, 8, 16}, {3, 9, 6}};
+// Of src, other and dst, divided by that of src; equal ones and simple ratios make halves, which are rounded.
+struct Scales {
+  float src, other, dst;
+  int zero;  // of src; others are next to it
+};
+constexpr Scales kScales[] = {{0.1f, 0.1f, 0.1f, 0},
+                              {0.013f, 0.021f, 0.017f, 7},
+                              {0.5f, 0.25f, 1.0f, -3},
+                              {0.1f, 0.3f, 0.2f, 100}};
+constexpr std::int64_t kOffsets[] = {0, 0, 4, 1};
+constexpr Window kWindows[] = {
+    {.h = 2, .w = 2, .stride_h = 2, .stride_w = 2},
+    {.h = 3,
+     .w = 3,
+     .stride_h = 2,
+     .stride_w = 2,
+     .pad_top = 1,
+     .pad_left = 1,
+     .pad_bottom = 1,
+     .pad_right = 1},
+    {.h = 3, .w = 2, .stride_h = 1, .stride_w = 3, .pad_top = 2, .pad_right = 1, .dilation_h = 2},
+    {.h = 1, .w = 1},
+};
+// How many channels of dst lie before those of src, and behind.
+constexpr std::int64_t kAround[][2] = {{0, 0}, {16, 16}, {3, 0}, {32, 5}, {8, 24}, {0, 1}};
+
+TensorType TypeOf(Element element, Format format, const Image& image, std::int64_t c, float scale,
+                  int zero) {
+  const int low = element == Element::kInt8 ? -128 : 0;
+  TensorType t = {.element = element, .extents = {image.n, c, image.h, image.w}, .format = format};
+  if (element != Element::kFloat) {
+    t.quantization = {.scale = scale, .zero_point = std::clamp(zero, low, low + 255)};
+  }
+  return t;
+}
+
+std::int64_t Outputs(std::int64_t src, std::int64_t window, std::int64_t stride,
+                     std::int64_t dilation, std::int64_t pads, bool ceil) {
+  const std::int64_t room = src + pads - ((window - 1) * dilation + 1);
+  return room < 0 ? 0 : (room + (ceil ? stride - 1 : 0)) / stride + 1;
+}
+
+// A problem of the kind of a row of choices. False: there is none.
+bool MakeProblem(Kind kind, const std::vector<int>& row, TensorProblem* p) {
+  const bool floats_in = kind == Kind::kQuantize, floats_out = kind == Kind::kDequantize;
+  const Image& image = kImages[row[0]];
+  const std::int64_t c = kChannels[row[1]];
+  const Scales& scales = kScales[row[2]];
+  const Element src = floats_in ? Element::kFloat : kElements[row[6]];
+  const bool same = kind == Kind::kMaxPool || kind == Kind::kResize ||
+                    (kind == Kind::kConvert && row[9] % 2 == 0);
+  const Element dst = floats_out ? Element::kFloat : same ? src : kElements[row[7]];
+  p->kind = kind;
+  p->src = TypeOf(src, kFormats[row[3]], image, c, scales.src, scales.zero);
+  p->other = TypeOf(kElements[row[8]], kFormats[row[5]], image, c, scales.other, scales.zero + 9);
+  p->dst = TypeOf(dst, kFormats[row[4]], image, c, scales.dst, scales.zero - 20);
+  if (same) p->dst.quantization = p->src.quantization;
+  if (kind == Kind::kMultiply && row[9] % 2 == 1) p->other.extents.h = p->other.extents.w = 1;
+  if (kind == Kind::kConvert) {
+    const auto& around = kAround[row[9]];
+    p->first_channel = around[0];
+    p->dst.extents.c += around[0] + around[1];
+  }
+  if (kind == Kind::kTable) {
+    p->table.resize(256);
+    for (int i = 0; i < 256; ++i) {
+      p->table[static_cast<std::size_t>(i)] = static_cast<char>(i * 37 + 11);
+    }
+  }
+  if (kind == Kind::kGlobalAveragePool) p->dst.extents.h = p->dst.extents.w = 1;
+  if (kind == Kind::kResize) {
+    p->factor_h = 1 + row[9] % 3, p->factor_w = 1 + row[9] / 2;
+    p->dst.extents.h *= p->factor_h, p->dst.extents.w *= p->factor_w;
+  }
+  if (kind == Kind::kMaxPool || kind == Kind::kAveragePool) {
+    const Window& w = p->window = kWindows[row[9] % 4];
+    p->count_padding = row[9] % 2 == 1;
+    const bool ceil = row[7] == 1;
+    p->dst.extents.h =
+        Outputs(image.h, w.h, w.stride_h, w.dilation_h, w.pad_top + w.pad_bottom, ceil);
+    p->dst.extents.w =
+        Outputs(image.w, w.w, w.stride_w, w.dilation_w, w.pad_left + w.pad_right, ceil);
+  }
+  // The last window of a ceil may lie in the padding.
+  return CheckTensorProblem(*p).ok();
+}
+
+}  // namespace
+
+std::vector<TensorCase> CasesOf(Kind kind) {
+  std::vector<TensorCase> cases;
+  std::mt19937 random(static_cast<unsigned>(kind) + 1);
+  for (const std::vector<int>& row : PairwiseRows({4, 9, 4, 4, 4, 4, 2, 2, 2, 6, 4})) {
+    TensorCase c;
+    TensorProblem& p = c.problem;
+    if (!MakeProblem(kind, row, &p)) continue;
+    c.offset = kOffsets[row[10]];
+    if (kind == Kind::kQuantize || kind == Kind::kDequantize) c.offset *= 4;
+    const auto numbers = [&](const TensorType& t) {
+      const TensorExtents& e = t.extents;
+      std::vector<double> values(static_cast<std::size_t>(e.n * e.c * e.h * e.w));
+      const int low = t.element == Element::kInt8 ? -128 : 0;
+      for (double& value : values) {
+        value = low + static_cast<int>(random() % 256);
+        if (t.element != Element::kFloat) continue;
+        // Halves of steps of dst, and what is no number.
+        constexpr double kOdd[] = {1e30, -1e30, std::numeric_limits<double>::infinity(),
+                                   std::numeric_limits<double>::quiet_NaN()};
+        value = (value - 128) * 0.5 * static_cast<double>(p.dst.quantization.scale);
+        if (random() % 16 == 0) value = kOdd[random() % 4];
+        value = static_cast<double>(static_cast<float>(value));
+      }
+      return values;
+    };
+    const std::vector<double> src = numbers(p.src), other = numbers(p.other);
+    Pack(p.src, src, &c.src);
+    Pack(p.other, other, &c.other);
+    c.dst.assign(static_cast<std::size_t>(p.dst.bytes()), 0x5a);
+    c.want = c.dst;
+    TensorExtents made = p.dst.extents;
+    made.c = p.src.extents.c;
+    PackInto(p.dst, p.first_channel, made, Expected(p, src, other), &c.want);
+    if (p.first_channel + made.c == p.dst.extents.c) Fill(p.dst, &c.want);
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+}  // namespace weft::network
