@@ -33,6 +33,11 @@ class Tensor:
         return ELEMENTS[self.element]
 
     @property
+    def seen_shape(self) -> tuple[int, ...]:
+        """What users see behind the batch: a vector has no rows and columns."""
+        return self.shape if self.shape[1:] != (1, 1) else self.shape[:1]
+
+    @property
     def quantization(self) -> tuple[str, float, int]:
         """All of it but the name and the shape: two tensors with the same one hold the same numbers in the same bytes."""
         return self.element, self.scale, self.zero_point

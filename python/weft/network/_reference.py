@@ -1,6 +1,7 @@
 """A graph in numpy: the formulas of docs/networks.md one after the other, to the bit, without a care for time."""
 from __future__ import annotations
 
+import time
 from typing import Callable, Iterator
 
 import numpy as np
@@ -12,38 +13,36 @@ from ._graph import Graph, Node, Tensor, check
 _Arrays = dict[str, np.ndarray]
 
 
-def run_reference(graph: Graph, inputs: _Arrays) -> _Arrays:
+def run_reference(graph: Graph, inputs: _Arrays, seconds: dict[str, float] | None = None) -> _Arrays:
     """The outputs of a graph: a dictionary from their names to arrays (n, c, h, w), or (n, c) of one pixel.
 
-    inputs: an array for each input of the graph, of the same shapes and of its element.
+    inputs: an array for each input of the graph, of the same shapes and of its element. seconds: is given the time of each node.
     """
     check(graph)
     values = {name: array_of(graph.tensors[name], inputs) for name in graph.inputs}
     last = {name: at for at, node in enumerate(graph.nodes) for name in node.inputs}
     for at, node in enumerate(graph.nodes):
         sources = [graph.tensors[name] for name in node.inputs]
+        start = time.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             values[node.output] = _RUN[node.kind](node, sources, graph.tensors[node.output], [values[name] for name in node.inputs])
+        if seconds is not None:
+            seconds[node.name] = time.perf_counter() - start
         for name in node.inputs:
             if last[name] == at and name not in graph.outputs:
                 values.pop(name, None)
-    return {name: values[name].reshape(-1, *seen_shape(graph.tensors[name])) for name in graph.outputs}
-
-
-def seen_shape(tensor: Tensor) -> tuple[int, ...]:
-    """What users see of a tensor's shape behind the batch: a vector has no rows and columns."""
-    return tensor.shape if tensor.shape[1:] != (1, 1) else tensor.shape[:1]
+    return {name: values[name].reshape(-1, *graph.tensors[name].seen_shape) for name in graph.outputs}
 
 
 def array_of(tensor: Tensor, inputs: _Arrays) -> np.ndarray:
     """The array that is given for an input, as (n, c, h, w)."""
-    wanted = f"(n, {', '.join(map(str, seen_shape(tensor)))})"
+    wanted = f"(n, {', '.join(map(str, tensor.seen_shape))})"
     if tensor.name not in inputs:
         raise _weft.ArgumentError(f"weft: input {tensor.name} is missing, {tensor.dtype} {wanted}")
     x = np.asarray(inputs[tensor.name])
     if x.dtype != tensor.dtype:
         raise _weft.ArgumentTypeError(f"weft: {tensor.name}.dtype={x.dtype} is not {tensor.dtype}")
-    if x.shape[1:] not in (tensor.shape, seen_shape(tensor)) or not x.ndim:
+    if x.shape[1:] not in (tensor.shape, tensor.seen_shape) or not x.ndim:
         raise _weft.ArgumentError(f"weft: {tensor.name}.shape={x.shape} is not {wanted}")
     return x.reshape(x.shape[0], *tensor.shape)
 
@@ -91,10 +90,10 @@ def _convolution(node, sources, output, arrays):
     x = _padded(arrays[0].astype(np.float64) - sources[0].zero_point, node, 0)
     k, p, q = output.shape
     n, g = len(x), node.groups
-    weights = node.filter.astype(np.float64).reshape(g, k // g, -1, *node.window)
+    weights = np.ascontiguousarray(node.filter.astype(np.float64).reshape(g, k // g, -1, *node.window).transpose(3, 4, 0, 1, 2))
     sums = np.zeros((n, g, k // g, p * q))
     for r, s, tap in _taps(x, node, p, q):
-        sums += weights[:, :, :, r, s] @ tap.reshape(n, g, -1, p * q)
+        sums += weights[r, s] @ tap.reshape(n, g, -1, p * q)
     return _requantized(sums.reshape(n, k, p, q), node, sources[0], output)
 
 
