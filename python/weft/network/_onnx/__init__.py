@@ -164,19 +164,18 @@ def _finish(imp: Importer, name: str) -> None:
     if taken:  # an output of its own
         value = imp.emit(Node("convert", f"{name}_copy", []), [value], name, imp.quantization_of(value))
     elif value.tensor != name and name not in graph.tensors:
-        _rename(graph, value.tensor, name)
-        value = Integers(name, value.shape)
-        for other in imp.values.values():
-            target = other.source if isinstance(other, Function) else other
-            if isinstance(target, Integers) and target.tensor == value.tensor:
-                target.tensor = name
+        _rename(imp, value.tensor, name)
     graph.outputs.append(value.tensor)
 
 
-def _rename(graph: Graph, old: str, new: str) -> None:
-    tensors = {new if key == old else key: tensor for key, tensor in graph.tensors.items()}
-    tensors[new].name = new
-    graph.tensors = tensors
+def _rename(imp: Importer, old: str, new: str) -> None:
+    graph = imp.graph
+    graph.tensors = {new if key == old else key: tensor for key, tensor in graph.tensors.items()}
+    graph.tensors[new].name = new
     for node in graph.nodes:
         node.inputs = [new if name == old else name for name in node.inputs]
         node.output = new if node.output == old else node.output
+    for value in imp.values.values():
+        integers = value.source if isinstance(value, Function) else value
+        if isinstance(integers, Integers) and integers.tensor == old:
+            integers.tensor = new

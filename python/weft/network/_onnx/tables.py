@@ -61,7 +61,7 @@ def _quantize(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.nd
 
 # Functions that IEEE 754 defines to the bit, so that numpy gives what onnxruntime does.
 _EXACT = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
-          "Clip": lambda x, low=-np.inf, high=np.inf: np.clip(x, np.float32(low), np.float32(high)), "Abs": np.abs, "Neg": np.negative,
+          "Clip": lambda x, low=None, high=None: np.clip(x, low, high), "Abs": np.abs, "Neg": np.negative,
           "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
 
 
@@ -71,5 +71,5 @@ def _by_numpy(nodes: list[Any], inputs: dict[str, str], constants: dict[str, np.
         if node.op_type not in _EXACT or node.attribute:
             raise Refused(f"the bits of its {node.op_type} are onnxruntime's, which is not installed: pip install weft[onnx]")
         with np.errstate(all="ignore"):
-            values[node.output[0]] = np.asarray(_EXACT[node.op_type](*(values[name] for name in node.input if name)))
+            values[node.output[0]] = np.asarray(_EXACT[node.op_type](*(values.get(name) for name in node.input)))
     return np.ascontiguousarray(values[output]).reshape(256).view(np.uint8)
