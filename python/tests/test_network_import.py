@@ -8,7 +8,8 @@ ort = pytest.importorskip("onnxruntime")
 import architectures
 import random_models
 import weft
-from onnx import TensorProto, helper, numpy_helper
+from network_models import model_of, one_node
+from onnx import TensorProto, helper
 from weft import network
 
 ELEMENTS = ("uint8", "int8")
@@ -58,27 +59,6 @@ def test_random_models(element):
     assert kinds == set(network._graph.KINDS) - {"convert"}
 
 
-def one_node(kind, inputs, constants, shape, element="uint8", opset=17, before=("a", 0.02, 7), **attributes):
-    """A model that quantizes x, runs nodes (kind, inputs, attributes) and gives y as it is."""
-    name, scale, zero_point = before
-    values = {"s": np.float32(scale), "z": np.array(zero_point, element), **constants}
-    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], [name])]
-    domain = "com.microsoft" if kind.startswith("QLinear") and kind not in ("QLinearConv", "QLinearMatMul") or kind == "QGemm" else ""
-    nodes.append(helper.make_node(kind, inputs, ["y"], name="node", domain=domain, **attributes))
-    return model_of(nodes, values, shape, opset=opset)
-
-
-def model_of(nodes, constants, shape, outputs=("y",), opset=17, element=TensorProto.FLOAT):
-    import onnx
-
-    x = helper.make_tensor_value_info("x", element, ["n", *shape])
-    graph = helper.make_graph(nodes, "model", [x], [onnx.ValueInfoProto(name=name) for name in outputs],
-                              [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)])
-    model.ir_version = 8
-    return model
-
-
 def images(*shape, seed=0):
     return {"x": np.random.default_rng(seed).normal(0, 2, (2, *shape)).astype(np.float32)}
 
@@ -101,10 +81,8 @@ def test_resize(modes, factors):
     a = dict(mode="nearest", coordinate_transformation_mode=modes[0], nearest_mode=modes[1])
     model = one_node("Resize", ["a", "", "f"], {"f": np.float32([1, 1, *factors])}, (2, 3, 5), **a)
     want = by_onnxruntime(model, images(2, 3, 5))["y"]
-    repeats = all(np.array_equal(want, want[:, :, :: factors[0], :: factors[1]].repeat(factors[0], 2).repeat(factors[1], 3)) for _ in (0,))
     source = by_onnxruntime(one_node("Identity", ["a"], {}, (2, 3, 5)), images(2, 3, 5))["y"]
     if np.array_equal(want, source.repeat(factors[0], 2).repeat(factors[1], 3)):
-        assert repeats
         compare(model, images(2, 3, 5))
     else:
         with pytest.raises(weft.ArgumentError, match="does not repeat each pixel"):

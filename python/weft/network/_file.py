@@ -66,11 +66,11 @@ def read_graph(data: bytes) -> Graph:
         raise _weft.ArgumentError("weft: the .weft file is damaged: its bytes are not those of which it has the SHA-256")
     try:
         graph = _parse(json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode()), data[_BEGINNING + text_bytes :])
+        check(graph)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, _weft.Error):
             raise
         raise _weft.ArgumentError(f"weft: the text of the .weft file is not that of a graph: {error!r}") from None
-    check(graph)
     return graph
 
 

@@ -192,6 +192,16 @@ def _check_pool(node: Node, source: tuple[int, int, int], output: tuple[int, int
             raise ValueError(f"its padding {node.padding} is so long that a window has no pixel")
 
 
+def check_sums(node: Node) -> None:
+    """ValueError if sums of products may leave the range of int32: an element less its zero point is within 255."""
+    products, most = node.filter[0].size, 2**31 - 1
+    largest = products * 255 * 128
+    if largest > most // 3 * 2:
+        raise ValueError(f"it adds {products} products, with which sums may leave the range of int32")
+    if node.bias is not None and np.any(np.abs(node.bias.astype(np.int64)) > most - largest):
+        raise ValueError(f"its bias is {node.bias.min()} to {node.bias.max()}, with which sums may leave the range of int32")
+
+
 def _check_filter(node: Node, source: tuple[int, int, int], k: int) -> None:
     if node.filter is None or node.filter_scale is None:
         raise ValueError("it has no filter or no filter scale")
@@ -209,3 +219,4 @@ def _check_filter(node: Node, source: tuple[int, int, int], k: int) -> None:
         raise ValueError(f"its filter scale is not one float or {k}, finite and above 0")
     if node.bias is not None and (node.bias.dtype != np.int32 or node.bias.shape != (k,)):
         raise ValueError(f"its bias is not {k} of int32")
+    check_sums(node)

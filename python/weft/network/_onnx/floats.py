@@ -110,8 +110,8 @@ def _bias(imp: Importer, onnx_node: Any, source: Integers, filter_scale: np.ndar
     if value is None:
         return None
     unit = np.float32(imp.quantization_of(source).scale) * filter_scale
-    if value.array.size != k:
-        raise Refused(f"its bias has {value.array.size} numbers and it has {k} output channels")
+    if value.array.size != k or value.array.shape[-1:] != (k,):
+        raise Refused(f"its bias is of shape {value.array.shape}, and it has {k} output channels")
     if value.scale is None:
         with np.errstate(over="ignore"):
             steps = np.rint(value.array.reshape(-1).astype(np.float32) / unit).astype(np.float64)
@@ -127,7 +127,7 @@ def _conv(imp: Importer, onnx_node: Any, name: str) -> Pending:
     a = imp.attributes(onnx_node, **integers.CONVOLUTION)
     w = _weights(imp, onnx_node, 0)
     node = Node("convolution", name, [])
-    integers.set_convolution(node, a, imp.image(x, x.tensor), w.array, w.zero_point, w.scale)
+    integers.set_convolution(node, a, imp.image(x), w.array, w.zero_point, w.scale)
     k = len(w.array)
     node.bias = _bias(imp, onnx_node, x, node.filter_scale, k)
     return _pending(imp, node, [x], (k, *extents_of(node, *x.shape[1:])))
@@ -175,9 +175,7 @@ def _average_pool(imp: Importer, onnx_node: Any, name: str) -> Pending:
 
 def _global_average_pool(imp: Importer, onnx_node: Any, name: str) -> Pending:
     x = _source(imp, onnx_node, 0)
-    imp.image(x, x.tensor)
-    if len(x.shape) != 3:
-        raise Refused(f"it reads a tensor of {len(x.shape)} dimensions behind the batch, not 3")
+    imp.image(x)
     keeps = True
     if onnx_node.op_type == "ReduceMean":
         a = imp.attributes(onnx_node, axes=None, keepdims=1, noop_with_empty_axes=0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from .._graph import ELEMENTS, ONE_ELEMENT, Graph, Node, Tensor, output_shape
+from .._graph import ELEMENTS, ONE_ELEMENT, Graph, Node, Tensor, check_sums, output_shape
 from .values import Constant, Failed, FloatInput, Function, Integers, Pending, Quantization, Refused
 
 _INTEGERS = {np.dtype(np.int8): "int8", np.dtype(np.uint8): "uint8"}
@@ -29,6 +29,11 @@ class Importer:
         self.written: dict[str, Integers] = {}  # functions that became tensors without a QuantizeLinear, by the name of their last value
         self.read: set[str] = set()  # the values that nodes read
         self.scaled: set[str] = set()  # inputs of integers of which a node has said the scale
+
+    @property
+    def opset(self) -> int:
+        """The version of ONNX's own operators."""
+        return max((version for domain, version in self.opsets if domain in ("", "ai.onnx")), default=1)
 
     # What a node of ONNX reads.
 
@@ -86,7 +91,10 @@ class Importer:
 
     def quantization(self, node: Any, scale: int, zero_point: int, element: str = "uint8") -> Quantization:
         """Scale and zero point that stand at two places. element: the type of the integers if there is no zero point."""
-        s = float(self.scalar(node, scale))
+        given = self.scalar(node, scale)
+        if given.dtype != np.float32:
+            raise Refused(f"its scale {node.input[scale]} is of {given.dtype}, and must be of float32")
+        s = float(given)
         if not (math.isfinite(s) and s > 0):
             raise Refused(f"its scale {node.input[scale]} is {s}, and must be finite and above 0")
         if zero_point >= len(node.input) or not node.input[zero_point]:
@@ -116,9 +124,16 @@ class Importer:
         tensor = self.graph.tensors[value.tensor]
         return Quantization(tensor.element, tensor.scale, tensor.zero_point)
 
-    def image(self, value: Any, tensor: str) -> tuple[int, int, int]:
-        """(c, h, w) of what a node reads. Refuses a Reshape that is more than a Flatten before it."""
-        shape = self.graph.tensors[tensor].shape
+    def image(self, value: Integers) -> tuple[int, int, int]:
+        """(c, h, w) of what a node reads that moves over images."""
+        shape = self.unchanged(value)
+        if len(value.shape) != 3:
+            raise Refused(f"it reads a tensor of {len(value.shape)} dimensions behind the batch, not of 3, channels, rows and columns")
+        return shape
+
+    def unchanged(self, value: Integers) -> tuple[int, int, int]:
+        """The same of a vector as well. Refuses a Reshape before the node that is more than a Flatten of one pixel."""
+        shape = self.graph.tensors[value.tensor].shape
         if value.shape != shape and not (shape[1:] == (1, 1) and value.shape == shape[:1]):
             raise Refused(f"it reads {value.shape} behind the batch, a Reshape of {shape}; only fully connected layers read a reshaped tensor")
         return shape
@@ -129,6 +144,8 @@ class Importer:
         """Puts a node into the graph, and the tensor that it writes. shape: what the model sees of it."""
         try:
             made = output_shape(node, [self.graph.tensors[value.tensor].shape for value in inputs])
+            if node.filter is not None:
+                check_sums(node)
         except ValueError as error:
             raise Refused(str(error)) from None
         elements = {self.graph.tensors[value.tensor].element for value in inputs} | {quantization.element}

@@ -35,8 +35,8 @@ def filter_scale_of(scale: np.ndarray | None, k: int) -> np.ndarray:
 
 def bias_of(bias: np.ndarray | None, k: int) -> np.ndarray | None:
     """k of int32, or none."""
-    if bias is not None and (bias.dtype != np.int32 or bias.size != k):
-        raise Refused(f"its bias is {bias.size} numbers of {bias.dtype}, not {k} of int32")
+    if bias is not None and (bias.dtype != np.int32 or bias.size != k or bias.shape[-1:] != (k,)):
+        raise Refused(f"its bias is of shape {bias.shape} and {bias.dtype}, not of ({k},) and int32")
     return None if bias is None else bias.reshape(-1)
 
 
@@ -63,7 +63,7 @@ def _qlinear_conv(imp: Importer, onnx_node: Any, name: str) -> Integers:
     if weights is None:
         raise Refused("it has no weights")
     node = Node("convolution", name, [])
-    set_convolution(node, a, imp.image(x, x.tensor), weights, imp.constant(onnx_node, 5), imp.constant(onnx_node, 4))
+    set_convolution(node, a, imp.image(x), weights, imp.constant(onnx_node, 5), imp.constant(onnx_node, 4))
     node.bias = bias_of(imp.constant(onnx_node, 8), len(weights))
     return imp.emit(node, [x], onnx_node.output[0], imp.quantization(onnx_node, 6, 7))
 
@@ -119,11 +119,11 @@ def _binary(kind: str):
 
 def emit_binary(imp: Importer, node: Node, a: Integers, b: Integers, name: str, output: Quantization) -> Integers:
     """Emits add or multiply. Of a product the larger factor comes first; each rounding is that of the other order."""
-    if node.kind == "multiply" and imp.image(a, a.tensor)[1:] == (1, 1) and len(b.shape) == 3:
+    if node.kind == "multiply" and imp.unchanged(a)[1:] == (1, 1) and len(b.shape) == 3:
         a, b = b, a
     if len(a.shape) != len(b.shape):
         raise Refused(f"it broadcasts {a.shape} and {b.shape} behind the batch")
-    imp.image(a, a.tensor), imp.image(b, b.tensor)
+    imp.unchanged(a), imp.unchanged(b)
     return imp.emit(node, [a, b], name, output, a.shape)
 
 
@@ -163,7 +163,7 @@ def average_pool(imp: Importer, name: str, a: dict[str, Any], x: Integers) -> No
     if a.get("channels_last"):
         raise Refused("its channels are last (channels_last); onnxruntime's optimizer made it so: give the model before")
     node = Node("average_pool", name, [], count_padding=bool(a["count_include_pad"]))
-    shape = imp.image(x, x.tensor)
+    shape = imp.image(x)
     windows.set_window(node, a, shape, tuple(a["kernel_shape"] or ()))
     if a["ceil_mode"]:
         windows.round_up(node, shape[1:])
@@ -175,9 +175,7 @@ def _qlinear_global_average_pool(imp: Importer, onnx_node: Any, name: str) -> In
     x, read = imp.integers(onnx_node, 0, 1, 2)
     if imp.attributes(onnx_node, channels_last=0)["channels_last"]:
         raise Refused("its channels are last (channels_last); onnxruntime's optimizer made it so: give the model before")
-    imp.image(x, x.tensor)
-    if len(x.shape) != 3:
-        raise Refused(f"it reads a tensor of {len(x.shape)} dimensions behind the batch, not 3")
+    imp.image(x)
     return imp.emit(Node("global_average_pool", name, []), [x], onnx_node.output[0], imp.quantization(onnx_node, 3, 4, read.element))
 
 
@@ -194,7 +192,7 @@ def concat(imp: Importer, name: str, sources: list[Integers], output_name: str, 
     if len({len(value.shape) for value in sources}) != 1:
         raise Refused("it concatenates tensors of several numbers of dimensions")
     for value in sources:
-        imp.image(value, value.tensor)
+        imp.unchanged(value)
     shape = None if len(sources[0].shape) == 3 else (sum(value.shape[0] for value in sources),)
     return imp.emit(Node("concat", name, []), sources, output_name, output, shape)
 

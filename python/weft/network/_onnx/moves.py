@@ -38,10 +38,8 @@ def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
 
 
 def _image(imp: Importer, x: Any) -> tuple[int, int, int]:
-    source = x.source if isinstance(x, Function) else x
-    shape = imp.image(source, source.tensor)
-    if len(x.shape) != 3:
-        raise Refused(f"it reads a tensor of {len(x.shape)} dimensions behind the batch, not 3")
+    source = Integers(x.source.tensor, x.shape) if isinstance(x, Function) else x
+    shape = imp.image(source)
     if source.tensor in imp.graph.inputs and source.tensor not in imp.scaled:
         raise Refused(f"the scale of input {source.tensor} is not known before it; let a DequantizeLinear or a QLinear node read the input")
     return shape
@@ -66,6 +64,8 @@ def _resize(imp: Importer, onnx_node: Any, name: str) -> Any:
     if a["mode"] != "nearest" or a["antialias"] or a["axes"] is not None or a["keep_aspect_ratio_policy"] != "stretch":
         raise Refused(f"its mode is {a['mode']}, antialias={a['antialias']}, axes={a['axes']}, {a['keep_aspect_ratio_policy']}; nearest of all axes is known")
     shape = _image(imp, x)
+    if imp.opset < 11:  # Resize of ONNX 10 is what Upsample was before
+        return _upsample(imp, onnx_node, name)
     scales, sizes = imp.constant(onnx_node, 2), imp.constant(onnx_node, 3)
     if sizes is not None and sizes.size == 4:
         factors = [size / extent for size, extent in zip(sizes.reshape(-1)[1:], shape)]
