@@ -27,7 +27,7 @@ class Quantization:
     zero_point: int
 
     def __str__(self) -> str:
-        return f"{self.element} with scale {np.float32(self.scale)} and zero point {self.zero_point}"
+        return f"{self.element} with scale {str(np.float32(self.scale))} and zero point {self.zero_point}"
 
     def integer(self, real: float) -> int:
         """What a real number becomes, by the formula of QuantizeLinear."""
