@@ -243,3 +243,55 @@ class RandomModel:
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
         model.ir_version = 8
         return model
+
+
+# Nodes of integers, the nodes of floats that they stand for, and where their tensors and the output's scale are.
+FLOATS = {"QLinearConv": ("Conv", [0, 3], 6), "QGemm": ("Gemm", [0, 3], 7), "QLinearMatMul": ("MatMul", [0, 3], 6), "QLinearAdd": ("Add", [0, 3], 6),
+          "QLinearMul": ("Mul", [0, 3], 6), "QLinearSigmoid": ("Sigmoid", [0], 3), "QLinearLeakyRelu": ("LeakyRelu", [0], 3),
+          "QLinearAveragePool": ("AveragePool", [0], 3), "QLinearGlobalAveragePool": ("GlobalAveragePool", [0], 3)}
+
+
+def in_qdq_format(model):
+    """The same model with nodes of floats between DequantizeLinear and QuantizeLinear."""
+    constants = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
+    nodes, quantization = [], {}
+
+    def dequantized(node, at, axis=0):
+        name = f"{node.output[0]}/{at}"
+        nodes.append(helper.make_node("DequantizeLinear", [node.input[i] for i in (at, at + 1, at + 2)], [name], axis=axis))
+        return name
+
+    def add(kind, node, inputs, scale, **attributes):
+        y = node.output[0]
+        nodes.append(helper.make_node(kind, inputs, [y + "/real"], name=y + "/real", **attributes))
+        nodes.append(helper.make_node("QuantizeLinear", [y + "/real", *scale], [y]))
+        quantization[y] = list(scale)
+
+    for node in model.graph.node:
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.name != "channels_last"}
+        if node.op_type in FLOATS:
+            kind, at, scale = FLOATS[node.op_type]
+            columns = kind == "MatMul" or kind == "Gemm" and not attributes["transB"]  # where a fully connected layer has output channels
+            inputs = [dequantized(node, i, axis=int(columns and i == 3)) for i in at]
+            place = {"QLinearConv": 8, "QGemm": 6}.get(node.op_type)
+            if place is not None and len(node.input) > place and node.input[place]:
+                unit = f"{node.output[0]}/unit"
+                constants[unit] = constants[node.input[1]] * constants[node.input[4]]
+                inputs.append(f"{node.output[0]}/bias")
+                nodes.append(helper.make_node("DequantizeLinear", [node.input[place], unit], [inputs[-1]], axis=0))
+            add(kind, node, inputs, node.input[scale : scale + 2], **attributes)
+        elif node.op_type == "QLinearConcat":
+            add("Concat", node, [dequantized(node, i) for i in range(2, len(node.input), 3)], node.input[:2], **attributes)
+        elif node.op_type in ("MaxPool", "Resize", "Flatten"):
+            scale = quantization[node.input[0]]
+            real = node.output[0] + "/0"
+            nodes.append(helper.make_node("DequantizeLinear", [node.input[0], *scale], [real]))
+            add(node.op_type, node, [real, *node.input[1:]], scale, **attributes)
+        else:
+            nodes.append(node)
+            if node.op_type == "QuantizeLinear":
+                quantization[node.output[0]] = list(node.input[1:])
+    graph = helper.make_graph(nodes, "random", model.graph.input, model.graph.output, [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()])
+    made = helper.make_model(graph, opset_imports=model.opset_import)
+    made.ir_version = 8
+    return made
