@@ -143,6 +143,8 @@ def _max_pool(node, sources, output, arrays):
 
 
 def _average_pool(node, sources, output, arrays):
+    if node.window == sources[0].shape[1:] and not any(node.padding):
+        return _global_average_pool(node, sources, output, arrays)  # as onnxruntime has it
     x = _padded(_real(arrays[0], sources[0]), node, 0)
     counted = _padded(np.ones((1, 1, *sources[0].shape[1:]), np.float32), node, 1.0 if node.count_padding else 0.0)
     total, count = np.zeros((len(x), *output.shape), np.float32), np.zeros((1, 1, *output.shape[1:]), np.float32)
