@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -344,10 +345,14 @@ absl::Status CheckGraph(const Graph& graph) {
     if (absl::Status s = NodeCheck(graph, node).Check(); !s.ok()) return s;
     known[static_cast<std::size_t>(node.output)] = true;
   }
+  std::set<int> outputs;
   for (const int output : graph.outputs) {
-    if (!is_known(output)) {
+    const bool is_input =
+        std::find(graph.inputs.begin(), graph.inputs.end(), output) != graph.inputs.end();
+    if (!is_known(output) || is_input || !outputs.insert(output).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat("network: output ", output, " of the graph is a tensor that nothing makes"));
+          absl::StrCat("network: output ", output,
+                       " of the graph is a tensor that no node makes, or stands there twice"));
     }
   }
   return absl::OkStatus();

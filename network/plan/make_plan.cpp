@@ -39,6 +39,8 @@ class Planner {
       if (absl::Status s = AddNode(static_cast<int>(i)); !s.ok()) return s;
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
+        continue;  // it has been written there
       const int place = Place(graph_.outputs[i], Format::kNchw, PlacedTensor::Where::kOutput,
                               static_cast<int>(i));
       AddConvert(FirstPlaceOf(graph_.outputs[i]), place, tensor(graph_.outputs[i]).name);
@@ -78,9 +80,15 @@ class Planner {
   }
   int Source(int index) { return Source(index, FormatOf(tensor(index))); }
 
+  // Floats are written where an output is wanted; other outputs are converted at the end.
   int Destination(int index) {
     const Format format = FormatOf(tensor(index));
-    return places_[{index, format}] = Place(index, format, PlacedTensor::Where::kArena);
+    const auto output = std::find(graph_.outputs.begin(), graph_.outputs.end(), index);
+    const bool is_output = format == Format::kNchw && output != graph_.outputs.end();
+    const int place = is_output ? Place(index, format, PlacedTensor::Where::kOutput,
+                                        static_cast<int>(output - graph_.outputs.begin()))
+                                : Place(index, format, PlacedTensor::Where::kArena);
+    return places_[{index, format}] = place;
   }
 
   const TensorType& type(int place) const {
