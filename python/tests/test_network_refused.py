@@ -116,7 +116,8 @@ def test_all_at_once():
     """Every node that cannot run is named, those behind another as well if nothing runs their kind."""
     model = chain(("Softmax", ["d"], "f"), END, ("LpPool", ["y"], "g", dict(kernel_shape=[2, 2])), ("Transpose", ["a"], "t", dict(perm=[0, 2, 3, 1])),
                   outputs=("g", "t"))
-    with pytest.raises(weft.ArgumentError, match=r"3 nodes or tensors of the model 'model' cannot run:\n  f \(Softmax\).*\n  g \(LpPool\).*\n  t \(Transpose\)"):
+    sentences = r"3 nodes or tensors of the model 'model' cannot run:\n  f \(Softmax\).*\n  g \(LpPool\).*\n  t \(Transpose\)"
+    with pytest.raises(weft.ArgumentError, match=sentences):
         network.import_onnx(model)
 
 

@@ -14,7 +14,7 @@ from ._graph import Graph, Node, Tensor, check
 
 _MAGIC, _VERSION, _BEGINNING, _BLOCK = b"WEFTNET\n", 1, 128, 64
 # The constants of a node and their elements. All are little-endian, as the machines are that this runs on.
-_CONSTANTS = {"filter": np.dtype("<i1"), "filter_scale": np.dtype("<f4"), "bias": np.dtype("<i4"), "table": np.dtype("<u1")}
+_CONSTANTS: dict[str, np.dtype[Any]] = {"filter": np.dtype("<i1"), "filter_scale": np.dtype("<f4"), "bias": np.dtype("<i4"), "table": np.dtype("<u1")}
 _NUMBERS = ("window", "stride", "padding", "dilation", "factors")
 _DEFAULTS = {f.name: f.default for f in fields(Node) if f.name in (*_NUMBERS, "groups", "count_padding", *_CONSTANTS)}
 

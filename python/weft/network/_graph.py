@@ -4,12 +4,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .. import _weft
 
-ELEMENTS = {"int8": np.dtype(np.int8), "uint8": np.dtype(np.uint8), "float": np.dtype(np.float32)}
+ELEMENTS: dict[str, np.dtype[Any]] = {"int8": np.dtype(np.int8), "uint8": np.dtype(np.uint8), "float": np.dtype(np.float32)}
 # How many tensors a node of each kind reads, 0 of any number from 1; docs/networks.md has the formulas.
 KINDS = {"quantize": 1, "dequantize": 1, "convert": 1, "convolution": 1, "fully_connected": 1, "add": 2, "multiply": 2, "table": 1,
          "max_pool": 1, "average_pool": 1, "global_average_pool": 1, "concat": 0, "resize": 1}
@@ -28,7 +29,7 @@ class Tensor:
     zero_point: int = 0
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """The dtype of its arrays."""
         return ELEMENTS[self.element]
 
@@ -58,10 +59,11 @@ class Node:
     groups: int = 1
     count_padding: bool = False
     factors: tuple[int, int] = (1, 1)
-    filter: np.ndarray | None = None  # int8, (k, c / groups, r, s), of a fully connected layer (k, c h w)
-    filter_scale: np.ndarray | None = None  # float32, one number or k
-    bias: np.ndarray | None = None  # int32, k, in units of the source's scale times the filter's
-    table: np.ndarray | None = None  # 256 of uint8
+    # Arrays of numpy, or None.
+    filter: Any = None  # int8, (k, c / groups, r, s), of a fully connected layer (k, c h w)
+    filter_scale: Any = None  # float32, one number or k
+    bias: Any = None  # int32, k, in units of the source's scale times the filter's
+    table: Any = None  # 256 of uint8
 
 
 @dataclass

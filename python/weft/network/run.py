@@ -20,7 +20,7 @@ from ._graph import Graph, Node
 from ._network import Network
 
 # What pictures of ImageNet are normalized by, as torchvision's models expect them.
-_MEAN, _DEVIATION = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+_MEAN, _DEVIATION = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229, 0.224, 0.225], np.float32)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -24,7 +24,7 @@ def dequantized(imp: Importer, x: Integers, output: str) -> Function:
     q = imp.quantization_of(x)
     scale, zero_point = f"{output}/scale", f"{output}/zero_point"
     node = helper.make_node("DequantizeLinear", [x.tensor, scale, zero_point], [output])
-    return Function(x, x.shape, q, [node], {scale: np.float32(q.scale), zero_point: np.array(q.zero_point, q.element)})
+    return Function(x, x.shape, q, [node], {scale: np.array(q.scale, np.float32), zero_point: np.array(q.zero_point, q.element)})
 
 
 def _dequantize(imp: Importer, onnx_node: Any, name: str) -> Any:
@@ -235,6 +235,7 @@ def _function(imp: Importer, onnx_node: Any, name: str) -> Function:
 
 
 def _real(value: Constant) -> np.ndarray:
+    assert value.scale is not None
     zero_point = 0 if value.zero_point is None else value.zero_point.astype(np.int32)
     return ((value.array.astype(np.int32) - zero_point).astype(np.float32) * value.scale.astype(np.float32)).reshape(value.array.shape)
 

@@ -72,7 +72,7 @@ class Importer:
             return f"its input {name} is computed by the model, and must be a constant"
         return f"its input {name} is of integers, which it cannot read here"
 
-    def constant(self, node: Any, at: int, default: Any = None) -> np.ndarray | None:
+    def constant(self, node: Any, at: int, default: Any = None) -> Any:
         """The array of a constant input that was not dequantized; default if it is left out."""
         value = self.value(node, at, Constant)
         if value is None:

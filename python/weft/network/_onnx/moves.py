@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import onnx
@@ -109,7 +109,7 @@ def _sources(extent: int, factor: int, coordinates: str, nearest: str) -> np.nda
         at = at * np.float32(extent - 1) / np.float32(max(extent * factor - 1, 1))
     else:
         raise Refused(f"its coordinate_transformation_mode {coordinates} is not known here")
-    ways = {"floor": np.floor, "ceil": np.ceil, "round_prefer_floor": lambda v: np.ceil(v - np.float32(0.5)),
+    ways: dict[str, Callable[[Any], Any]] = {"floor": np.floor, "ceil": np.ceil, "round_prefer_floor": lambda v: np.ceil(v - np.float32(0.5)),
             "round_prefer_ceil": lambda v: np.floor(v + np.float32(0.5))}
     if nearest not in ways:
         raise Refused(f"its nearest_mode {nearest} is not known here")

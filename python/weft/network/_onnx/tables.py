@@ -1,7 +1,7 @@
 """Tables of 256 bytes: what each byte becomes by nodes of ONNX, computed by onnxruntime itself where it is installed."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import onnx
@@ -45,7 +45,7 @@ def table_of(nodes: list[Any], inputs: dict[str, str], constants: dict[str, np.n
 def quantized_table(function: Function, output: Quantization, opsets: Any) -> np.ndarray:
     """The table of a function of floats behind which there is a QuantizeLinear."""
     last = function.nodes[-1].output[0]
-    constants = {**function.constants, "table/scale": np.float32(output.scale), "table/zero_point": np.array(output.zero_point, output.element)}
+    constants = {**function.constants, "table/scale": np.array(output.scale, np.float32), "table/zero_point": np.array(output.zero_point, output.element)}
     quantize = helper.make_node("QuantizeLinear", [last, "table/scale", "table/zero_point"], ["table/y"])
     return table_of([*function.nodes, quantize], {function.source.tensor: function.quantization.element}, constants, "table/y", opsets)
 
@@ -60,9 +60,10 @@ def _quantize(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.nd
 
 
 # Functions that IEEE 754 defines to the bit, so that numpy gives what onnxruntime does.
-_EXACT = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
-          "Clip": lambda x, low=None, high=None: np.clip(x, low, high), "Abs": np.abs, "Neg": np.negative,
-          "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
+_EXACT: dict[str, Callable[..., Any]] = {
+    "DequantizeLinear": _dequantize, "QuantizeLinear": _quantize, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
+    "Clip": lambda x, low=None, high=None: np.clip(x, low, high), "Abs": np.abs, "Neg": np.negative, "Add": np.add, "Sub": np.subtract,
+    "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
 
 
 def _by_numpy(nodes: list[Any], inputs: dict[str, str], constants: dict[str, np.ndarray], output: str) -> np.ndarray:

@@ -21,7 +21,7 @@ def set_window(node: Node, a: dict[str, Any], shape: tuple[int, ...], kernel: tu
     strides, dilations = a["strides"] or [1, 1], a["dilations"] or [1, 1]
     if len(strides) != 2 or len(dilations) != 2 or min(*strides, *dilations, *kernel) < 1:
         raise Refused(f"its kernel {kernel}, strides {strides} and dilations {dilations} are not pairs of numbers above 0")
-    node.window, node.stride, node.dilation = tuple(map(int, kernel)), tuple(strides), tuple(dilations)
+    node.window, node.stride, node.dilation = (kernel[0], kernel[1]), (strides[0], strides[1]), (dilations[0], dilations[1])
     node.padding = _padding(a["auto_pad"], a["pads"] or [0, 0, 0, 0], shape[1:], node)
 
 
