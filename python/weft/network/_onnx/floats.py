@@ -34,7 +34,7 @@ def _dequantize(imp: Importer, onnx_node: Any, name: str) -> Any:
         raise Refused(f"its block_size={a['block_size']} and output_dtype={a['output_dtype']} are not those of one scale and floats")
     if isinstance(x, Constant):
         scale = imp.constant(onnx_node, 1)
-        return Constant(x.array, scale, imp.constant(onnx_node, 2), a["axis"] % max(x.array.ndim, 1))
+        return Constant(x.array, scale, imp.optional(onnx_node, 2), a["axis"] % max(x.array.ndim, 1))
     x, _ = imp.integers(onnx_node, 0, 1, 2)
     return dequantized(imp, x, onnx_node.output[0])
 
@@ -77,8 +77,6 @@ def _written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integer
 def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
     """A dequantized tensor that a node reads, as integers in the shape that the node sees."""
     x = imp.value(onnx_node, at, Function)
-    if x is None:
-        raise Refused(f"its input {at} is left out")
     if x.only_dequantized:
         return Integers(x.source.tensor, x.shape)
     if any(n.op_type not in ("DequantizeLinear", "Identity", "Relu") for n in x.nodes):
@@ -97,7 +95,7 @@ def _pending(imp: Importer, node: Node, sources: list[Integers], shape: tuple[in
 
 def _weights(imp: Importer, onnx_node: Any, axis: int) -> Constant:
     value = imp.value(onnx_node, 1, Constant)
-    if value is None or value.scale is None:
+    if value.scale is None:
         raise Refused("its weights are floats; they would be quantized, with a DequantizeLinear between them and the node")
     if value.scale.size > 1 and value.axis != axis:
         raise Refused(f"the scales of its weights are along axis {value.axis}, and not of output channels, axis {axis}")
@@ -106,9 +104,9 @@ def _weights(imp: Importer, onnx_node: Any, axis: int) -> Constant:
 
 def _bias(imp: Importer, onnx_node: Any, source: Integers, filter_scale: np.ndarray, k: int) -> np.ndarray | None:
     """The bias in units of the source's scale times the filter's."""
-    value = imp.value(onnx_node, 2, Constant)
-    if value is None:
+    if not imp.has(onnx_node, 2):
         return None
+    value = imp.value(onnx_node, 2, Constant)
     unit = np.float32(imp.quantization_of(source).scale) * filter_scale
     if value.array.size != k or value.array.shape[-1:] != (k,):
         raise Refused(f"its bias is of shape {value.array.shape}, and it has {k} output channels")
@@ -179,7 +177,7 @@ def _global_average_pool(imp: Importer, onnx_node: Any, name: str) -> Pending:
     keeps = True
     if onnx_node.op_type == "ReduceMean":
         a = imp.attributes(onnx_node, axes=None, keepdims=1, noop_with_empty_axes=0)
-        axes = a["axes"] if a["axes"] is not None else imp.constant(onnx_node, 1, np.zeros(0)).reshape(-1).tolist()
+        axes = a["axes"] if a["axes"] is not None else imp.optional(onnx_node, 1, np.zeros(0)).reshape(-1).tolist()
         if sorted(axis % 4 for axis in axes) != [2, 3]:
             raise Refused(f"its axes {axes} are not rows and columns, 2 and 3")
         keeps = bool(a["keepdims"])
@@ -202,8 +200,8 @@ def _clamp(imp: Importer, onnx_node: Any, name: str) -> Any:
     low, high = 0.0, math.inf
     if onnx_node.op_type == "Clip":
         a = imp.attributes(onnx_node, min=-math.inf, max=math.inf)
-        low = float(imp.scalar(onnx_node, 1)) if imp.value(onnx_node, 1) is not None else a["min"]
-        high = float(imp.scalar(onnx_node, 2)) if imp.value(onnx_node, 2) is not None else a["max"]
+        low = float(imp.scalar(onnx_node, 1)) if imp.has(onnx_node, 1) else a["min"]
+        high = float(imp.scalar(onnx_node, 2)) if imp.has(onnx_node, 2) else a["max"]
     bounded = [min(max(bound, low), high) for bound in (x.low, x.high)]
     return Pending(x.name, x.shape, x.emit, *bounded)
 
@@ -214,12 +212,14 @@ def _function(imp: Importer, onnx_node: Any, name: str) -> Function:
     constants: dict[str, np.ndarray] = {}
     found: Function | None = None
     for at, value_name in enumerate(onnx_node.input):
+        if not value_name:
+            continue
         value = imp.value(onnx_node, at, Function, Constant)
         if isinstance(value, Constant):
             if value.array.size != 1:
                 raise Refused(f"its input {value_name} is a constant of {value.array.size} numbers; only a single one makes it a function of one element")
             constants[value_name] = value.array if value.scale is None else _real(value)
-        elif value is not None:
+        else:
             if found is not None and (value.source.tensor != found.source.tensor or value.shape != found.shape):
                 raise Refused("it computes floats of several tensors between DequantizeLinear and QuantizeLinear")
             found = value

@@ -38,25 +38,38 @@ class Importer:
     # What a node of ONNX reads.
 
     def attributes(self, node: Any, **defaults: Any) -> dict[str, Any]:
-        """The attributes of a node, with defaults; an attribute that has none here is refused."""
+        """The attributes of a node, with defaults, whose types they have; an attribute that has none here is refused.
+
+        The default None is of an attribute that is left out, of several integers or of the one integer `axis`.
+        """
         found = dict(defaults)
         for attribute in node.attribute:
             if attribute.name not in defaults:
                 raise Refused(f"its attribute {attribute.name} is not known here; {', '.join(defaults) or 'none'} would be")
+            default = defaults[attribute.name]
+            expected = int if attribute.name == "axis" else list if default is None else type(default)
             value = onnx.helper.get_attribute_value(attribute)
-            found[attribute.name] = value.decode() if isinstance(value, bytes) else list(value) if hasattr(value, "__len__") else value
+            value = value.decode(errors="replace") if isinstance(value, bytes) else list(value) if hasattr(value, "__len__") else value
+            if not isinstance(value, expected) or (expected is list and any(not isinstance(v, int) for v in value)):
+                raise Refused(f"its attribute {attribute.name} is {value}, of another type than ONNX has")
+            found[attribute.name] = value
         return found
 
     def value(self, node: Any, at: int, *kinds: type) -> Any:
-        """The input at a place, None if it is left out. kinds: what it may be."""
-        if at >= len(node.input) or not node.input[at]:
-            return None
+        """The input at a place. kinds: what it may be."""
+        if not self.has(node, at):
+            raise Refused(f"its input {at} is left out")
         value = self.values.get(node.input[at])
         if value is None:
             raise Refused(f"it reads {node.input[at]}, which nothing writes")
         if kinds and not isinstance(value, kinds):
             raise Refused(self._mismatch(node.input[at], value, kinds))
         return value
+
+    @staticmethod
+    def has(node: Any, at: int) -> bool:
+        """Whether an input is there."""
+        return at < len(node.input) and bool(node.input[at])
 
     @staticmethod
     def _mismatch(name: str, value: Any, kinds: tuple[type, ...]) -> str:
@@ -72,21 +85,22 @@ class Importer:
             return f"its input {name} is computed by the model, and must be a constant"
         return f"its input {name} is of integers, which it cannot read here"
 
-    def constant(self, node: Any, at: int, default: Any = None) -> Any:
-        """The array of a constant input that was not dequantized; default if it is left out."""
+    def constant(self, node: Any, at: int) -> Any:
+        """The array of a constant input that was not dequantized."""
         value = self.value(node, at, Constant)
-        if value is None:
-            return default
         if value.scale is not None:
             raise Refused(f"its input {node.input[at]} has a DequantizeLinear before it, where a plain constant is expected")
         return value.array
 
+    def optional(self, node: Any, at: int, default: Any = None) -> Any:
+        """The same, or default if it is left out."""
+        return self.constant(node, at) if self.has(node, at) else default
+
     def scalar(self, node: Any, at: int) -> np.ndarray:
         """A constant of one element, as an array without dimensions."""
         array = self.constant(node, at)
-        if array is None or array.size != 1:
-            what = "left out" if array is None else f"of {array.size} numbers"
-            raise Refused(f"its input {at} is {what}, and one number is expected: a tensor has one scale and one zero point")
+        if array.size != 1:
+            raise Refused(f"its input {at} is of {array.size} numbers, and one number is expected: a tensor has one scale and one zero point")
         return array.reshape(())
 
     def quantization(self, node: Any, scale: int, zero_point: int, element: str = "uint8") -> Quantization:
@@ -97,7 +111,7 @@ class Importer:
         s = float(given)
         if not (math.isfinite(s) and s > 0):
             raise Refused(f"its scale {node.input[scale]} is {s}, and must be finite and above 0")
-        if zero_point >= len(node.input) or not node.input[zero_point]:
+        if not self.has(node, zero_point):
             return Quantization(element, s, 0)
         z = self.scalar(node, zero_point)
         if z.dtype not in _INTEGERS:
@@ -107,8 +121,6 @@ class Importer:
     def integers(self, node: Any, x: int, scale: int, zero_point: int) -> tuple[Integers, Quantization]:
         """A tensor of integers, and the scale and zero point with which the node reads it: those with which it was written."""
         value = self.value(node, x, Integers)
-        if value is None:
-            raise Refused(f"its input {x} is left out")
         tensor = self.graph.tensors[value.tensor]
         read = self.quantization(node, scale, zero_point, tensor.element)
         if value.tensor in self.graph.inputs and value.tensor not in self.scaled:

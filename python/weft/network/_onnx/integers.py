@@ -26,9 +26,9 @@ def filter_of(weights: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
     return difference.astype(np.int8)
 
 
-def filter_scale_of(scale: np.ndarray | None, k: int) -> np.ndarray:
+def filter_scale_of(scale: np.ndarray, k: int) -> np.ndarray:
     """One float or one for each of k channels."""
-    if scale is None or scale.size not in (1, k) or not np.all(np.isfinite(scale) & (scale > 0)):
+    if scale.size not in (1, k) or not np.all(np.isfinite(scale) & (scale > 0)):
         raise Refused(f"the scale of its weights is not one number or {k}, finite and above 0")
     return scale.astype(np.float32).reshape(-1)
 
@@ -41,7 +41,7 @@ def bias_of(bias: np.ndarray | None, k: int) -> np.ndarray | None:
 
 
 def set_convolution(node: Node, a: dict[str, Any], shape: tuple[int, ...], weights: np.ndarray, zero_point: np.ndarray | None,
-                    scale: np.ndarray | None) -> None:
+                    scale: np.ndarray) -> None:
     """Sets window, groups and filter of a convolution over images of `shape`."""
     if weights.ndim != 4:
         raise Refused(f"its weights have {weights.ndim} dimensions, not 4 (k, c / groups, r, s)")
@@ -60,16 +60,14 @@ def _qlinear_conv(imp: Importer, onnx_node: Any, name: str) -> Integers:
     x, _ = imp.integers(onnx_node, 0, 1, 2)
     a = imp.attributes(onnx_node, **CONVOLUTION)
     weights = imp.constant(onnx_node, 3)
-    if weights is None:
-        raise Refused("it has no weights")
     node = Node("convolution", name, [])
-    set_convolution(node, a, imp.image(x), weights, imp.constant(onnx_node, 5), imp.constant(onnx_node, 4))
-    node.bias = bias_of(imp.constant(onnx_node, 8), len(weights))
+    set_convolution(node, a, imp.image(x), weights, imp.optional(onnx_node, 5), imp.constant(onnx_node, 4))
+    node.bias = bias_of(imp.optional(onnx_node, 8), len(weights))
     return imp.emit(node, [x], onnx_node.output[0], imp.quantization(onnx_node, 6, 7))
 
 
 def set_fully_connected(imp: Importer, node: Node, x: Integers, weights: np.ndarray, zero_point: np.ndarray | None,
-                        scale: np.ndarray | None) -> tuple[int, ...]:
+                        scale: np.ndarray) -> tuple[int, ...]:
     """Sets the filter of a fully connected layer from weights (k, c h w), and gives the shape that the model sees."""
     if weights.ndim != 2 or len(x.shape) != 1 or weights.shape[1] != x.shape[0]:
         raise Refused(f"it multiplies {x.shape} behind the batch by weights {weights.shape[::-1]}, and is no fully connected layer")
@@ -83,13 +81,13 @@ def _qgemm(imp: Importer, onnx_node: Any, name: str) -> Integers:
     if a["alpha"] != 1.0 or a["transA"]:
         raise Refused(f"its alpha={a['alpha']} and transA={a['transA']} are not 1 and 0")
     weights = imp.constant(onnx_node, 3)
-    if weights is None or weights.ndim != 2:
+    if weights.ndim != 2:
         raise Refused("its weights are no matrix")
-    if len(onnx_node.input) < 8 or not onnx_node.input[7]:
+    if not imp.has(onnx_node, 7):
         raise Refused("it gives floats, as it has no y_scale; quantize its output")
     node = Node("fully_connected", name, [])
-    shape = set_fully_connected(imp, node, x, weights if a["transB"] else weights.T, imp.constant(onnx_node, 5), imp.constant(onnx_node, 4))
-    node.bias = bias_of(imp.constant(onnx_node, 6), len(node.filter))
+    shape = set_fully_connected(imp, node, x, weights if a["transB"] else weights.T, imp.optional(onnx_node, 5), imp.constant(onnx_node, 4))
+    node.bias = bias_of(imp.optional(onnx_node, 6), len(node.filter))
     return imp.emit(node, [x], onnx_node.output[0], imp.quantization(onnx_node, 7, 8, read.element), shape)
 
 
@@ -97,10 +95,10 @@ def _qlinear_matmul(imp: Importer, onnx_node: Any, name: str) -> Integers:
     x, _ = imp.integers(onnx_node, 0, 1, 2)
     imp.attributes(onnx_node)
     weights = imp.constant(onnx_node, 3)
-    if weights is None or weights.ndim != 2:
+    if weights.ndim != 2:
         raise Refused("its second matrix is no constant matrix")
     node = Node("fully_connected", name, [])
-    shape = set_fully_connected(imp, node, x, weights.T, imp.constant(onnx_node, 5), imp.constant(onnx_node, 4))
+    shape = set_fully_connected(imp, node, x, weights.T, imp.optional(onnx_node, 5), imp.constant(onnx_node, 4))
     return imp.emit(node, [x], onnx_node.output[0], imp.quantization(onnx_node, 6, 7), shape)
 
 
@@ -143,9 +141,9 @@ def _table(imp: Importer, onnx_node: Any, name: str, x: int = 0, y: int = 3) -> 
     return imp.emit(node, [value], onnx_node.output[0], output, value.shape)
 
 
-def _unary(*attributes: str):
+def _unary(**attributes: float):
     def run(imp: Importer, onnx_node: Any, name: str) -> Integers:
-        imp.attributes(onnx_node, **dict.fromkeys(attributes))
+        imp.attributes(onnx_node, **attributes)
         return _table(imp, onnx_node, name)
 
     return run
@@ -204,7 +202,7 @@ NODES = {
     "QLinearAdd": _binary("add"),
     "QLinearMul": _binary("multiply"),
     "QLinearSigmoid": _unary(),
-    "QLinearLeakyRelu": _unary("alpha"),
+    "QLinearLeakyRelu": _unary(alpha=0.01),
     "QLinearAveragePool": _qlinear_average_pool,
     "QLinearGlobalAveragePool": _qlinear_global_average_pool,
     "QLinearConcat": _qlinear_concat,

@@ -66,7 +66,7 @@ def _resize(imp: Importer, onnx_node: Any, name: str) -> Any:
     shape = _image(imp, x)
     if imp.opset < 11:  # Resize of ONNX 10 is what Upsample was before
         return _upsample(imp, onnx_node, name)
-    scales, sizes = imp.constant(onnx_node, 2), imp.constant(onnx_node, 3)
+    scales, sizes = imp.optional(onnx_node, 2), imp.optional(onnx_node, 3)
     if sizes is not None and sizes.size == 4:
         factors = [size / extent for size, extent in zip(sizes.reshape(-1)[1:], shape)]
     elif scales is not None and scales.size == 4:
@@ -83,7 +83,7 @@ def _upsample(imp: Importer, onnx_node: Any, name: str) -> Any:
     if imp.attributes(onnx_node, mode="nearest")["mode"] != "nearest":
         raise Refused("its mode is not nearest")
     scales = imp.constant(onnx_node, 1)
-    if scales is None or scales.size != 4 or scales.reshape(-1)[0] != 1:
+    if scales.size != 4 or scales.reshape(-1)[0] != 1:
         raise Refused("its scales are not four constant numbers, of which the first is 1")
     return _enlarged(imp, onnx_node, name, x, _image(imp, x), [float(f) for f in scales.reshape(-1)[1:]], "asymmetric", "floor")
 
@@ -121,7 +121,7 @@ def _sources(extent: int, factor: int, coordinates: str, nearest: str) -> np.nda
 
 def _identity(imp: Importer, onnx_node: Any, name: str) -> Any:
     imp.attributes(onnx_node, ratio=0.5, seed=0)
-    if onnx_node.op_type == "Dropout" and imp.constant(onnx_node, 2, np.array(False)).any():
+    if onnx_node.op_type == "Dropout" and imp.optional(onnx_node, 2, np.array(False)).any():
         raise Refused("it drops elements as in training (training_mode)")
     return imp.value(onnx_node, 0)
 
@@ -145,7 +145,7 @@ def _reshape(imp: Importer, onnx_node: Any, name: str) -> Any:
     x = _viewable(imp, onnx_node)
     allow_zero = imp.attributes(onnx_node, allowzero=0)["allowzero"]
     target = imp.constant(onnx_node, 1)
-    if target is None or target.size < 2:
+    if target.size < 2:
         raise Refused("its shape is not two or more constant numbers")
     first, *rest = (int(d) for d in target.reshape(-1))
     elements = math.prod(x.shape)
@@ -166,7 +166,7 @@ def _axes(imp: Importer, onnx_node: Any, rank: int) -> list[int]:
     """Of Squeeze and Unsqueeze: places behind the batch, in a tensor of `rank` dimensions there."""
     axes = imp.attributes(onnx_node, axes=None)["axes"]
     if axes is None:
-        array = imp.constant(onnx_node, 1)
+        array = imp.optional(onnx_node, 1)
         axes = None if array is None else array.reshape(-1).tolist()
     if axes is None:
         raise Refused("it has no axes, so that a batch of one image would go with them")
@@ -187,7 +187,7 @@ def _squeeze(imp: Importer, onnx_node: Any, name: str) -> Any:
 def _unsqueeze(imp: Importer, onnx_node: Any, name: str) -> Any:
     x = _viewable(imp, onnx_node)
     axes = imp.attributes(onnx_node, axes=None)["axes"]
-    count = len(axes) if axes is not None else imp.constant(onnx_node, 1, np.zeros(0)).size
+    count = len(axes) if axes is not None else imp.optional(onnx_node, 1, np.zeros(0)).size
     shape = list(x.shape)
     for a in _axes(imp, onnx_node, len(x.shape) + count):
         shape.insert(a, 1)
