@@ -138,6 +138,31 @@ def test_integer_input():
     compare(model_of(nodes, constants, (2, 8, 8), element=TensorProto.INT8), {"x": x})
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("bound", ([], ["Relu"], ["Clip"], ["Relu", "Clip"]))
+@pytest.mark.parametrize("float_bias", (False, True))
+def test_bounds_behind_a_convolution(element, bound, float_bias):
+    """Relu and Clip between a convolution and its QuantizeLinear, where onnxruntime may compute floats: at most a step differs."""
+    random = np.random.default_rng(8)
+    w, bias = random.integers(-128, 128, (16, 6, 3, 3)).astype(np.int8), random.integers(-3000, 3000, 16).astype(np.int32)
+    scale, unit = np.float32(0.02), np.float32(0.02) * np.linspace(0.004, 0.008, 16).astype(np.float32)
+    constants = {"s": scale, "z": np.array(7, element), "w": w, "sw": unit / scale, "b": bias, "sb": unit, "fb": bias.astype(np.float32) * unit, "lo": np.float32(-3.2),
+                 "hi": np.float32(5), "sy": np.float32(0.11), "zy": np.array(20, element)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]), helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+             helper.make_node("DequantizeLinear", ["w", "sw"], ["dw"], axis=0), helper.make_node("DequantizeLinear", ["b", "sb"], ["db"], axis=0),
+             helper.make_node("Conv", ["d", "dw", "fb" if float_bias else "db"], ["c"], pads=[1, 1, 0, 1], strides=[1, 2])]
+    last = "c"
+    for kind in bound:
+        nodes.append(helper.make_node(kind, [last, "lo", "hi"] if kind == "Clip" else [last], [f"{kind}_of_{last}"]))
+        last = nodes[-1].output[0]
+    nodes.append(helper.make_node("QuantizeLinear", [last, "sy", "zy"], ["y"]))
+    model = model_of(nodes, constants, (6, 9, 8))
+    graph = network.import_onnx(model)
+    assert [node.kind for node in graph.nodes] == ["quantize", "convolution", *(["table"] if bound else [])]
+    difference = network.run_reference(graph, images(6, 9, 8))["y"].astype(int) - by_onnxruntime(model, images(6, 9, 8))["y"]
+    assert np.abs(difference).max() <= 1 and np.count_nonzero(difference) <= 0.002 * difference.size
+
+
 def test_not_a_number():
     x = np.array([np.nan, np.inf, -np.inf, 0.01, 0.03, -0.01], np.float32).reshape(1, 1, 2, 3)
     compare(one_node("Identity", ["a"], {}, (1, 2, 3)), {"x": x})

@@ -110,9 +110,11 @@ def _bias(imp: Importer, onnx_node: Any, source: Integers, filter_scale: np.ndar
     unit = np.float32(imp.quantization_of(source).scale) * filter_scale
     if value.array.size != k or value.array.shape[-1:] != (k,):
         raise Refused(f"its bias is of shape {value.array.shape}, and it has {k} output channels")
+    if value.scale is None and value.array.dtype != np.float32:
+        raise Refused(f"its bias is of {value.array.dtype}; it would be of float32, or of int32 behind a DequantizeLinear")
     if value.scale is None:
         with np.errstate(over="ignore"):
-            steps = np.rint(value.array.reshape(-1).astype(np.float32) / unit).astype(np.float64)
+            steps = np.rint(value.array.reshape(-1) / unit).astype(np.float64)
         return np.clip(steps, -(2**31), 2**31 - 1).astype(np.int32)
     given = np.broadcast_to(value.scale.astype(np.float32).reshape(-1), k)
     if np.any(np.abs(given - unit) > unit * np.float32(1e-6)) or (value.zero_point is not None and np.any(value.zero_point)):
