@@ -24,7 +24,7 @@ weft_need(Boost.Context Boost::context libboost-context-dev Boost 1.74 CONFIG CO
 if(WEFT_TESTS)
   weft_need(GoogleTest GTest::gmock "libgtest-dev;libgmock-dev" GTest)
 endif()
-if(WEFT_TESTS OR WEFT_PROGRAMS)
+if(WEFT_TESTS OR WEFT_PROGRAMS OR WEFT_PYTHON_MODULE)
   weft_need(nlohmann-json nlohmann_json::nlohmann_json nlohmann-json3-dev nlohmann_json CONFIG)
 endif()
 if(missing)

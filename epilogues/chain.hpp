@@ -17,6 +17,7 @@
 #include "weft/epilogues/chain_traits.hpp"
 #include "weft/epilogues/exp_activations.hpp"
 #include "weft/epilogues/functor_checks.hpp"
+#include "weft/epilogues/quantized_add.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
@@ -64,6 +65,8 @@ struct StageList<First, Rest...> {
                         bool is_first = true) const {
     if constexpr (std::is_same_v<First, Until>) {
       return t;
+    } else if constexpr (kIsQuantizedAdd<First>) {
+      t = first.Sum(t, in.gamma, in.residual);
     } else if constexpr (kIsResidual<First>) {
       const auto residual = ResidualOf(first, in.residual);
       t = is_first ? Mul(in.gamma, residual) : Fma(in.gamma, residual, t);

@@ -20,7 +20,10 @@ struct Tensor {
   Quantization quantization{};
 
   TensorType Type(std::int64_t n, Format format) const {
-    return {.element = element, .extents = {n, c, h, w}, .format = format, .quantization = quantization};
+    return {.element = element,
+            .extents = {n, c, h, w},
+            .format = format,
+            .quantization = quantization};
   }
 };
 
@@ -60,7 +63,7 @@ struct Window {
 
 struct Node {
   Kind kind = Kind::kConvert;
-  std::string name{};        // that errors and reports say
+  std::string name{};         // that errors and reports say
   std::vector<int> inputs{};  // places in Graph::tensors
   int output = -1;
   Window window{};
@@ -69,20 +72,20 @@ struct Node {
   std::int64_t factor_h = 1, factor_w = 1;
   Constant filter{};        // int8, [k][c / groups][r][s]; its zero point is 0
   Constant filter_scale{};  // float, one number or k
-  Constant bias{};          // int32, [k], in units of the source's scale times the filter's; or none
-  Constant table{};         // 256 bytes: what each byte of the source becomes
+  Constant bias{};   // int32, [k], in units of the source's scale times the filter's; or none
+  Constant table{};  // 256 bytes: what each byte of the source becomes
 };
 
 struct Graph {
   std::string name{};
   std::vector<Tensor> tensors{};
-  std::vector<Node> nodes{};  // each behind those whose outputs it reads
+  std::vector<Node> nodes{};             // each behind those whose outputs it reads
   std::vector<int> inputs{}, outputs{};  // places in tensors
   std::shared_ptr<const std::string> constants{};
 
   std::string_view Bytes(const Constant& constant) const {
-    return std::string_view(*constants).substr(static_cast<std::size_t>(constant.at),
-                                               static_cast<std::size_t>(constant.bytes));
+    return std::string_view(*constants)
+        .substr(static_cast<std::size_t>(constant.at), static_cast<std::size_t>(constant.bytes));
   }
 };
 

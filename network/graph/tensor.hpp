@@ -45,11 +45,13 @@ constexpr Strides StridesOf(const TensorExtents& e, Format format) {
     case Format::kNchw:
       return {.block = 1, .pixel = 1, .block_stride = pixels, .image = pixels * e.c};
     case Format::kNc4:
-      return {.block = 4, .pixel = 4, .block_stride = pixels * 4, .image = pixels * RoundUp(e.c, 4)};
+      return {
+          .block = 4, .pixel = 4, .block_stride = pixels * 4, .image = pixels * RoundUp(e.c, 4)};
     case Format::kNc32:
       break;
   }
-  return {.block = 32, .pixel = 32, .block_stride = pixels * 32, .image = pixels * RoundUp(e.c, 32)};
+  return {
+      .block = 32, .pixel = 32, .block_stride = pixels * 32, .image = pixels * RoundUp(e.c, 32)};
 }
 
 // A tensor in memory. In blocked formats the channels that fill the last block hold zeros.
@@ -60,9 +62,7 @@ struct TensorType {
   Quantization quantization{};
 
   constexpr Strides strides() const { return StridesOf(extents, format); }
-  constexpr std::int64_t bytes() const {
-    return extents.n * strides().image * BytesOf(element);
-  }
+  constexpr std::int64_t bytes() const { return extents.n * strides().image * BytesOf(element); }
 };
 
 }  // namespace weft::network

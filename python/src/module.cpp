@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.hpp"
+#include "network.hpp"
 #include "operator.hpp"
 #include "weft/conv/problem/problem_name.hpp"
 #include "weft/rtc/gpu/driver.hpp"
@@ -102,6 +103,7 @@ void Bind(nb::module_& m) {
   m.attr("__version__") = WEFT_PYTHON_VERSION;
   BindErrors(m);
   BindProblem(m);
+  BindNetwork(m);
   nb::class_<rtc::Operator>(m, "Compiled", "A policy that was compiled, without a problem.")
       .def_prop_ro("policy", &rtc::Operator::policy, "The name of the policy's struct.");
   m.def(

@@ -25,7 +25,7 @@ def lines():
     yield f"GPU: {_weft.gpu()}"
     _nvrtc.load()
     yield f"compiler for a GPU: {_weft.nvrtc()}"
-    for name in ("numpy", "torch", "cupy"):
+    for name in ("numpy", "torch", "cupy", "onnx", "onnxruntime"):
         try:
             yield f"{name} {importlib.import_module(name).__version__}"
         except ImportError:

@@ -54,6 +54,9 @@ struct Driver {
   Result (*function)(Function*, void*, const char*) = nullptr;
   Result (*set)(Function, int, int) = nullptr;
   Result (*launch)(const Config*, Function, void**, void**) = nullptr;
+  Result (*allocate)(std::uint64_t*, std::size_t) = nullptr;
+  Result (*copy_to_device)(std::uint64_t, const void*, std::size_t) = nullptr;
+  Result (*free)(std::uint64_t) = nullptr;
   Result (*tiled)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
                   const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
   Result (*im2col)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
@@ -83,6 +86,9 @@ struct Driver {
     find(function, "cuModuleGetFunction");
     find(set, "cuFuncSetAttribute");
     find(launch, "cuLaunchKernelEx");
+    find(allocate, "cuMemAlloc_v2");
+    find(copy_to_device, "cuMemcpyHtoD_v2");
+    find(free, "cuMemFree_v2");
     find(tiled, "cuTensorMapEncodeTiled");
     find(im2col, "cuTensorMapEncodeIm2col");
     if (!missing.empty()) return;
@@ -162,6 +168,28 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
   limits.l2_bytes = get(38);
   if (failed != kSuccess) return NoGpu(driver.Message(failed));
   return limits;
+}
+
+absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
+  constexpr Result kOutOfMemory = 2;
+  if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  const Driver& driver = TheDriver();
+  std::uint64_t address = 0;
+  const std::size_t count = bytes.empty() ? 1 : bytes.size();
+  if (const Result failed = driver.allocate(&address, count); failed != kSuccess) {
+    if (failed != kOutOfMemory) return Failed("allocating memory", failed);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
+  }
+  DeviceBytes copy(reinterpret_cast<char*>(address));
+  if (bytes.empty()) return copy;
+  const Result failed = driver.copy_to_device(address, bytes.data(), bytes.size());
+  if (failed != kSuccess) return Failed("a copy to the GPU", failed);
+  return copy;
+}
+
+DeviceBytes::~DeviceBytes() {
+  if (data_ != nullptr) TheDriver().free(reinterpret_cast<std::uint64_t>(data_));
 }
 
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& s, arch::TensorMap* map) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/arch/isa/kernel.hpp"
@@ -37,6 +39,27 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
 // Enqueues a launch.
 absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
                      const arch::LaunchAttributes& attributes, Stream stream);
+
+// Memory of the GPU that is current in the calling thread, with a copy of bytes of the host's. It is freed with the
+// object.
+class DeviceBytes {
+ public:
+  // Returns when the copy is there. ResourceExhausted if there is no memory; the errors of CurrentDevice.
+  static absl::StatusOr<DeviceBytes> CopyOf(std::string_view bytes);
+
+  DeviceBytes(DeviceBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  DeviceBytes& operator=(DeviceBytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~DeviceBytes();
+
+  const char* data() const { return data_; }
+
+ private:
+  explicit DeviceBytes(char* data) : data_(data) {}
+  char* data_ = nullptr;
+};
 
 // The number of the context that is current in the calling thread, which no other context has, before or
 // after; nothing: there is no driver, or no context is current.

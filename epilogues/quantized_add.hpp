@@ -1,0 +1,52 @@
+// The addition of two quantised tensors behind a convolution, ONNX's QLinearAdd, to the bits of onnxruntime's kernels for
+// x86:
+//
+//     Chain<SourceZeroPoint, SumBias, Scale, QuantizeSteps, QuantizedAdd<std::uint8_t>, ClampTo<std::uint8_t>>
+//
+// QuantizeSteps makes of t the integer q that the convolution alone would write. With sa, za of the first operand a, sb, zb of
+// the second operand b, and sy, zy of the sum, of which b * rb and a * ra are the steps,
+//     ra = sa / sy, rb = sb / sy, fixed = zy - fma(ra, za, rb * zb),
+//     sum = clamp(round(fma(a, ra, fma(b, rb, fixed)))),
+// each operation rounded to float once.
+#pragma once
+
+#include "weft/epilogues/activations.hpp"
+#include "weft/epilogues/numerics.hpp"
+#include "weft/epilogues/stages.hpp"
+
+namespace weft::epilogues {
+
+// t = clamp(round(t) + zero_point, low, high): an integer of the type whose range is [low, high].
+struct QuantizeSteps {
+  float zero_point = 0.0f, low = -128.0f, high = 127.0f;
+
+  constexpr float operator()(float t) const {
+    return Clamp(Add(RoundFirst{}(t), zero_point), low, high);
+  }
+};
+
+// Adds the integer t of QuantizeSteps and the residual's integer. args.gamma is the residual's ratio, rb where t is a
+// (kSumIsFirst) and else ra; sum_ratio is that of t. args.zero_point is 0, for fixed has zy.
+template <class Type = std::uint8_t, bool kSumIsFirst = true>
+struct QuantizedAdd : Residual<Type> {
+  float sum_ratio = 1.0f, fixed = 0.0f;
+
+  constexpr float Sum(float t, float gamma, float residual) const {
+    if constexpr (kSumIsFirst) {
+      return Fma(t, sum_ratio, Fma(residual, gamma, fixed));
+    } else {
+      return Fma(residual, gamma, Fma(t, sum_ratio, fixed));
+    }
+  }
+};
+
+namespace internal {
+
+template <class StageT>
+inline constexpr bool kIsQuantizedAdd = false;
+template <class Type, bool kSumIsFirst>
+inline constexpr bool kIsQuantizedAdd<QuantizedAdd<Type, kSumIsFirst>> = true;
+
+}  // namespace internal
+
+}  // namespace weft::epilogues

@@ -1,0 +1,302 @@
+// The file that docs/networks.md describes.
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "weft/network/graph/graph.hpp"
+#include "weft/network/graph/names.hpp"
+#include "weft/rtc/cache/digest.hpp"
+
+namespace weft::network {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kMagic = "WEFTNET\n";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeader = 128, kTextSize = 16, kConstantsSize = 24, kDigest = 32,
+                      kDigestBytes = 64;
+
+template <class Number>
+Number NumberAt(std::string_view bytes, std::size_t at) {
+  Number number;
+  std::memcpy(&number, bytes.data() + at, sizeof(number));
+  return number;
+}
+
+// Reads one object of the text: each key once, and at the end says which are not known.
+class Fields {
+ public:
+  Fields(const Json& json, std::string where, absl::Status* status)
+      : json_(json), where_(std::move(where)), status_(*status) {
+    if (!json.is_object()) Fail("is no object");
+  }
+
+  template <class Number>
+  void Read(const char* key, Number* number) {
+    const Json* value = Find(key);
+    if (value == nullptr) return;
+    if (!(std::is_floating_point_v<Number> ? value->is_number() : value->is_number_integer()))
+      return Fail(key, " is no number of its kind");
+    if constexpr (sizeof(Number) == 4 && std::is_integral_v<Number>) {
+      const auto wide = value->get<std::int64_t>();
+      if (wide != static_cast<Number>(wide))
+        return Fail(key, " is ", wide, ", which is no integer of 32 bits");
+    }
+    *number = value->get<Number>();
+  }
+  void Read(const char* key, bool* flag) {
+    const Json* value = Find(key);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) return Fail(key, " is neither true nor false");
+    *flag = value->get<bool>();
+  }
+  void Read(const char* key, std::string* text) {
+    const Json* value = Find(key);
+    if (value == nullptr) return;
+    if (!value->is_string()) return Fail(key, " is no text");
+    *text = value->get<std::string>();
+  }
+  // Integers in the order of `numbers`.
+  void Read(const char* key, std::initializer_list<std::int64_t*> numbers) {
+    const Json* value = Find(key);
+    if (value == nullptr) return;
+    bool right = value->is_array() && value->size() == numbers.size();
+    for (std::size_t i = 0; right && i < numbers.size(); ++i)
+      right = (*value)[i].is_number_integer();
+    if (!right) return Fail(key, " is not ", numbers.size(), " integers");
+    std::size_t i = 0;
+    for (std::int64_t* number : numbers) *number = (*value)[i++].get<std::int64_t>();
+  }
+  void Read(const char* key, Constant* constant) { Read(key, {&constant->at, &constant->bytes}); }
+  template <class Word>
+  void ReadWord(const char* key, std::optional<Word> (*find)(std::string_view), Word* word) {
+    std::string text;
+    Read(key, &text);
+    const std::optional<Word> found = find(text);
+    if (!found.has_value()) return Fail(key, " is \"", text, "\", which is none");
+    *word = *found;
+  }
+  // The elements of an array; none if there is no such key.
+  const Json& List(const char* key) {
+    static const Json none = Json::array();
+    const Json* value = Find(key);
+    if (value == nullptr) return none;
+    if (value->is_array()) return *value;
+    Fail(key, " is no list");
+    return none;
+  }
+  void End() {
+    if (!json_.is_object()) return;
+    for (const auto& [key, value] : json_.items()) {
+      if (known_.count(key) == 0) Fail("has \"", key, "\", which this version does not know");
+    }
+  }
+
+  template <class... Words>
+  void Fail(const Words&... words) {
+    if (status_.ok())
+      status_ =
+          absl::InvalidArgumentError(absl::StrCat("network: the file's ", where_, ": ", words...));
+  }
+
+ private:
+  const Json* Find(const char* key) {
+    known_.insert(key);
+    if (!json_.is_object()) return nullptr;
+    const auto at = json_.find(key);
+    return at == json_.end() ? nullptr : &*at;
+  }
+
+  const Json& json_;
+  const std::string where_;
+  absl::Status& status_;
+  std::set<std::string> known_;
+};
+
+// Places of tensors, by the names in a list.
+class Names {
+ public:
+  void Add(const std::string& name) { places_.emplace(name, static_cast<int>(places_.size())); }
+  int Find(const Json& name) const {
+    const auto at = name.is_string() ? places_.find(name.get<std::string>()) : places_.end();
+    return at == places_.end() ? -1 : at->second;
+  }
+  std::vector<int> FindAll(const Json& list) const {
+    std::vector<int> found;
+    for (const Json& name : list) found.push_back(Find(name));
+    return found;
+  }
+
+ private:
+  std::map<std::string, int> places_;
+};
+
+Tensor TensorOf(const Json& json, std::size_t place, absl::Status* status) {
+  Tensor t;
+  Fields fields(json, absl::StrCat("tensor ", place), status);
+  fields.Read("name", &t.name);
+  fields.ReadWord("element", &ElementOf, &t.element);
+  fields.Read("shape", {&t.c, &t.h, &t.w});
+  fields.Read("scale", &t.quantization.scale);
+  fields.Read("zero_point", &t.quantization.zero_point);
+  fields.End();
+  return t;
+}
+
+Node NodeOf(const Json& json, std::size_t place, const Names& names, absl::Status* status) {
+  Node n;
+  Fields fields(json, absl::StrCat("node ", place), status);
+  fields.ReadWord("kind", &KindOf, &n.kind);
+  fields.Read("name", &n.name);
+  n.inputs = names.FindAll(fields.List("inputs"));
+  std::string output;
+  fields.Read("output", &output);
+  n.output = names.Find(output);
+  Window& w = n.window;
+  fields.Read("window", {&w.h, &w.w});
+  fields.Read("stride", {&w.stride_h, &w.stride_w});
+  fields.Read("padding", {&w.pad_top, &w.pad_left, &w.pad_bottom, &w.pad_right});
+  fields.Read("dilation", {&w.dilation_h, &w.dilation_w});
+  fields.Read("groups", &n.groups);
+  fields.Read("count_padding", &n.count_padding);
+  fields.Read("factors", {&n.factor_h, &n.factor_w});
+  fields.Read("filter", &n.filter);
+  fields.Read("filter_scale", &n.filter_scale);
+  fields.Read("bias", &n.bias);
+  fields.Read("table", &n.table);
+  fields.End();
+  return n;
+}
+
+Json JsonOf(const Tensor& t) {
+  Json json = {{"name", t.name}, {"element", NameOf(t.element)}, {"shape", {t.c, t.h, t.w}}};
+  if (t.element != Element::kFloat) {
+    json["scale"] = t.quantization.scale;
+    json["zero_point"] = t.quantization.zero_point;
+  }
+  return json;
+}
+
+Json JsonOf(const Graph& graph, const Node& n) {
+  Json inputs = Json::array();
+  for (const int input : n.inputs)
+    inputs.push_back(graph.tensors[static_cast<std::size_t>(input)].name);
+  Json json = {{"kind", NameOf(n.kind)},
+               {"name", n.name},
+               {"inputs", inputs},
+               {"output", graph.tensors[static_cast<std::size_t>(n.output)].name}};
+  const Node none;
+  const Window& w = n.window;
+  if (!(w == none.window)) {
+    json["window"] = {w.h, w.w};
+    json["stride"] = {w.stride_h, w.stride_w};
+    json["padding"] = {w.pad_top, w.pad_left, w.pad_bottom, w.pad_right};
+    json["dilation"] = {w.dilation_h, w.dilation_w};
+  }
+  if (n.groups != 1) json["groups"] = n.groups;
+  if (n.count_padding) json["count_padding"] = true;
+  if (n.kind == Kind::kResize) json["factors"] = {n.factor_h, n.factor_w};
+  const std::pair<const char*, const Constant*> constants[] = {{"filter", &n.filter},
+                                                               {"filter_scale", &n.filter_scale},
+                                                               {"bias", &n.bias},
+                                                               {"table", &n.table}};
+  for (const auto& [key, constant] : constants) {
+    if (constant->exists()) json[key] = {constant->at, constant->bytes};
+  }
+  return json;
+}
+
+void Put(std::string* file, std::size_t at, const void* bytes, std::size_t count) {
+  std::memcpy(file->data() + at, bytes, count);
+}
+
+absl::Status Damaged(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("network: ", why));
+}
+
+}  // namespace
+
+std::string WriteGraph(const Graph& graph) {
+  const auto names_of = [&](const std::vector<int>& places) {
+    Json names = Json::array();
+    for (const int place : places)
+      names.push_back(graph.tensors[static_cast<std::size_t>(place)].name);
+    return names;
+  };
+  Json json = {{"name", graph.name},
+               {"inputs", names_of(graph.inputs)},
+               {"outputs", names_of(graph.outputs)}};
+  json["tensors"] = Json::array();
+  for (const Tensor& tensor : graph.tensors) json["tensors"].push_back(JsonOf(tensor));
+  json["nodes"] = Json::array();
+  for (const Node& node : graph.nodes) json["nodes"].push_back(JsonOf(graph, node));
+  // Names that are no UTF-8 are written with replacement characters.
+  std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  text.resize((text.size() + 63) / 64 * 64, ' ');
+  std::string file(kHeader, '\0');
+  const std::uint64_t text_size = text.size(),
+                      constants_size = graph.constants == nullptr ? 0 : graph.constants->size();
+  Put(&file, 0, kMagic.data(), kMagic.size());
+  Put(&file, kMagic.size(), &kVersion, sizeof(kVersion));
+  Put(&file, kTextSize, &text_size, sizeof(text_size));
+  Put(&file, kConstantsSize, &constants_size, sizeof(constants_size));
+  file += text;
+  if (graph.constants != nullptr) file += *graph.constants;
+  const std::string digest = rtc::Sha256(std::string_view(file).substr(kHeader));
+  Put(&file, kDigest, digest.data(), kDigestBytes);
+  return file;
+}
+
+absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
+  if (bytes.substr(0, kMagic.size()) != kMagic) {
+    return Damaged(
+        "these bytes are no file of a model, which begins with WEFTNET; make one by "
+        "weft.network.import_onnx");
+  }
+  if (bytes.size() < kHeader)
+    return Damaged(absl::StrCat("the file ends after ", bytes.size(), " bytes, within its header"));
+  const auto version = NumberAt<std::uint32_t>(bytes, kMagic.size());
+  if (version != kVersion) {
+    return Damaged(
+        absl::StrCat("the file has version ", version, "; this library reads version ", kVersion));
+  }
+  const auto text_size = NumberAt<std::uint64_t>(bytes, kTextSize);
+  const auto constants_size = NumberAt<std::uint64_t>(bytes, kConstantsSize);
+  const std::uint64_t rest = bytes.size() - kHeader;
+  if (text_size > rest || constants_size != rest - text_size || text_size % 64 != 0) {
+    return Damaged(absl::StrCat("the file has ", rest, " bytes behind its header, which says ",
+                                text_size, " of text and ", constants_size,
+                                " of constants; it is cut off or damaged"));
+  }
+  if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
+    return Damaged("the file's bytes are not those of its checksum; it is damaged");
+  }
+  const Json json =
+      Json::parse(bytes.substr(kHeader, text_size), nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return Damaged("the file's text is no JSON");
+  absl::Status status;
+  Graph graph;
+  Names names;
+  Fields fields(json, "text", &status);
+  fields.Read("name", &graph.name);
+  for (const Json& tensor : fields.List("tensors")) {
+    graph.tensors.push_back(TensorOf(tensor, graph.tensors.size(), &status));
+    names.Add(graph.tensors.back().name);
+  }
+  for (const Json& node : fields.List("nodes")) {
+    graph.nodes.push_back(NodeOf(node, graph.nodes.size(), names, &status));
+  }
+  graph.inputs = names.FindAll(fields.List("inputs"));
+  graph.outputs = names.FindAll(fields.List("outputs"));
+  fields.End();
+  if (!status.ok()) return status;
+  graph.constants = std::make_shared<const std::string>(bytes.substr(kHeader + text_size));
+  if (absl::Status s = CheckGraph(graph); !s.ok()) return s;
+  return graph;
+}
+
+}  // namespace weft::network

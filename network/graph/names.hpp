@@ -1,0 +1,29 @@
+// The words that files and messages have for kinds, elements and formats, and numbers out of constants.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "weft/network/graph/graph.hpp"
+
+namespace weft::network {
+
+const char* NameOf(Kind kind);
+const char* NameOf(Element element);
+const char* NameOf(Format format);
+std::optional<Kind> KindOf(std::string_view name);
+std::optional<Element> ElementOf(std::string_view name);
+std::optional<Format> FormatOf(std::string_view name);
+
+// The numbers of a constant, which lies within the graph's.
+template <class Number>
+std::vector<Number> NumbersOf(const Graph& graph, const Constant& constant) {
+  const std::string_view bytes = graph.Bytes(constant);
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
+  return numbers;
+}
+
+}  // namespace weft::network

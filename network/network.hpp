@@ -1,0 +1,82 @@
+// Network: a graph of quantised operators that runs on a GPU or on the CPU.
+//
+//     absl::StatusOr<weft::network::Graph> graph = weft::network::ReadGraph(bytes_of("resnet18.weft"));
+//     auto network = weft::network::Network::Create(*graph, {.batch = 1, .back_end = weft::rtc::BackEnd::kGpu});
+//     void* arena = ...;  // network->arena_bytes() of the GPU's memory, 256-byte aligned
+//     network->Run({.inputs = {image}, .outputs = {logits}, .arena = arena}, stream);
+//
+// Convolutions and tensor operators are compiled at run time and kept (docs/rtc.md); both back ends give the same
+// bits. docs/networks.md has more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/network/graph/graph.hpp"
+#include "weft/network/plan/plan.hpp"
+#include "weft/rtc/operator.hpp"
+
+namespace weft::network {
+
+struct NetworkOptions {
+  std::int64_t batch = 1;  // images of a run
+  // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
+  rtc::BackEnd back_end = rtc::BackEnd::kAny;
+  bool fuse = true;  // additions are part of a convolution's kernel where that is possible
+  // Of the compiled kernels: as rtc::Options.
+  std::string compiler{};
+  std::string cache_folder{};
+  std::int64_t cache_bytes = std::int64_t{512} << 20;
+};
+
+// Immutable, cheap to copy, safe to share between threads: runs at the same time need an arena each.
+class Network {
+ public:
+  // Plans the graph, packs its filters and compiles its kernels, several at once. The errors of CheckGraph and
+  // MakePlan, and of rtc::Compile, with the name of the node.
+  static absl::StatusOr<Network> Create(const Graph& graph, const NetworkOptions& options = {});
+
+  const Graph& graph() const;
+  const Plan& plan() const;
+  bool on_gpu() const;
+  // Bytes of an input and an output: NCHW of the tensor's element.
+  std::int64_t input_bytes(int input) const;
+  std::int64_t output_bytes(int output) const;
+  // Bytes of the memory that a run needs for what lies between, and of the filters that the network holds.
+  std::int64_t arena_bytes() const { return plan().arena_bytes; }
+  std::int64_t constant_bytes() const;
+
+  // Addresses of a run, all of the GPU's memory for Run and of the host's for RunOnCpu. Inputs and outputs are aligned to
+  // their elements, the arena to 256 bytes. Nothing overlaps.
+  struct Arguments {
+    std::vector<const void*> inputs{};  // as graph().inputs
+    std::vector<void*> outputs{};       // as graph().outputs
+    void* arena = nullptr;
+  };
+
+  // Enqueues all kernels on `stream`, of the GPU that is current in the calling thread, and returns; it can be
+  // captured in a CUDA graph after a first run or Prepare. InvalidArgument for a wrong argument;
+  // FailedPrecondition if the network was made for the CPU.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+  // Runs all kernels on the CPU and returns when they are done. FailedPrecondition if the network was made for a GPU.
+  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
+                                                   gemm::CpuOptions::FromEnvironment()) const;
+
+  // Loads kernels and filters into the current GPU, as the first Run does.
+  absl::Status Prepare() const;
+
+  // A line for each kernel: its nodes, what it reads and writes, in which formats, with which tile.
+  std::string Describe() const;
+
+ private:
+  struct State;
+  explicit Network(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace weft::network

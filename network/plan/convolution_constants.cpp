@@ -1,0 +1,136 @@
+#include "weft/network/plan/convolution_constants.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "weft/layouts/packed_filter.hpp"
+#include "weft/network/graph/names.hpp"
+#include "weft/network/plan/arena.hpp"
+
+namespace weft::network {
+namespace {
+
+std::int64_t Append(const void* from, std::int64_t count, std::string* bytes) {
+  bytes->resize(
+      static_cast<std::size_t>(RoundUp(static_cast<std::int64_t>(bytes->size()), kArenaAlignment)));
+  const auto at = static_cast<std::int64_t>(bytes->size());
+  bytes->append(static_cast<const char*>(from), static_cast<std::size_t>(count));
+  return at;
+}
+
+// A filter of groups as one for all channels, whose other products are zeros.
+std::vector<std::int8_t> WithoutGroups(const std::vector<std::int8_t>& values, const Node& node,
+                                       std::int64_t k, std::int64_t c, std::int64_t taps) {
+  const std::int64_t of_group = c / node.groups, outputs = k / node.groups;
+  std::vector<std::int8_t> all(static_cast<std::size_t>(k * c * taps));
+  for (std::int64_t i = 0; i < k; ++i) {
+    const std::int64_t first = i / outputs * of_group;
+    for (std::int64_t j = 0; j < of_group * taps; ++j) {
+      all[static_cast<std::size_t>((i * c + first) * taps + j)] =
+          values[static_cast<std::size_t>(i * of_group * taps + j)];
+    }
+  }
+  return all;
+}
+
+// Packs the filter, and makes the correction of a source's zero point.
+template <class Buffer>
+absl::Status AppendPacked(const absl::StatusOr<Buffer>& packed, const conv::Problem& problem,
+                          std::int32_t zero_point, ConvolutionConstants* constants,
+                          std::string* bytes) {
+  if (!packed.ok()) return packed.status();
+  constants->filter = rtc::FilterOf(packed->view());
+  constants->filter_at = Append(packed->data(), packed->bytes(), bytes);
+  if (zero_point == 0) return absl::OkStatus();
+  const absl::StatusOr<conv::SourceCorrectionBuffer> table =
+      conv::MakeSourceCorrection(problem, *packed, zero_point);
+  if (!table.ok()) return table.status();
+  constants->correction = table->view();
+  constants->correction_at = Append(table->data(), table->bytes(), bytes);
+  return absl::OkStatus();
+}
+
+template <class Format>
+absl::Status AppendFilter(const ConvolutionStep& step, const Node& node,
+                          const std::vector<std::int8_t>& values, std::int32_t zero_point,
+                          ConvolutionConstants* constants, std::string* bytes) {
+  const conv::Problem& p = step.problem;
+  const std::vector<std::int8_t> all =
+      node.groups == 1 ? values : WithoutGroups(values, node, p.k, p.c, p.r * p.s);
+  return AppendPacked(PackFilter<Format, KCRS>(p.filter(), all), p, zero_point, constants, bytes);
+}
+
+void SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* constants) {
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  const auto tensor = [&](int index) -> const Tensor& {
+    return graph.tensors[static_cast<std::size_t>(index)];
+  };
+  const Tensor& out = tensor(graph.nodes[static_cast<std::size_t>(what.node)].output);
+  const auto zero = [](const Tensor& t) { return static_cast<float>(t.quantization.zero_point); };
+  if (what.add < 0) {
+    constants->zero_point = zero(out);
+    return;
+  }
+  const Node& add = graph.nodes[static_cast<std::size_t>(what.add)];
+  const Tensor &a = tensor(add.inputs[0]), &b = tensor(add.inputs[1]), &sum = tensor(add.output);
+  const float ra = a.quantization.scale / sum.quantization.scale,
+              rb = b.quantization.scale / sum.quantization.scale;
+  constants->steps_zero_point = zero(out);
+  constants->low = out.element == Element::kInt8 ? -128.0f : 0.0f;
+  constants->high = out.element == Element::kInt8 ? 127.0f : 255.0f;
+  constants->sum_ratio = what.sum_is_first ? ra : rb;
+  constants->gamma = what.sum_is_first ? rb : ra;
+  constants->fixed = zero(sum) - std::fma(ra, zero(a), rb * zero(b));
+}
+
+}  // namespace
+
+rtc::Arguments ConvolutionConstants::At(const char* base) const {
+  rtc::Arguments args;
+  args.filter = filter;
+  args.filter.run.data = base + filter_at;
+  args.bias = base + bias_at;
+  args.channel_alpha = reinterpret_cast<const float*>(base + scales_at);
+  if (correction_at >= 0) {
+    args.source_correction = correction.With(
+        reinterpret_cast<const std::int32_t*>(base + correction_at), correction.zero_point());
+  }
+  args.zero_point = zero_point;
+  args.gamma = gamma;
+  args.filter_is_constant = true;
+  return args;
+}
+
+absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const Plan& plan,
+                                                     const Step& step, std::string* bytes) {
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  const Node& node = graph.nodes[static_cast<std::size_t>(what.node)];
+  const Tensor& in = graph.tensors[static_cast<std::size_t>(node.inputs[0])];
+  const Tensor& out = graph.tensors[static_cast<std::size_t>(node.output)];
+  const conv::Problem& p = what.problem;
+  const auto values = NumbersOf<std::int8_t>(graph, node.filter);
+  const std::int32_t zero_point = in.quantization.zero_point;
+  ConvolutionConstants constants;
+  absl::Status status;
+  if (what.depthwise) {
+    status = AppendPacked(PackDepthwiseFilter<KCRS>(conv::PackedExtents(p, true), values), p,
+                          zero_point, &constants, bytes);
+  } else if (plan.tensors[static_cast<std::size_t>(step.src)].type.format == Format::kNc4) {
+    status = AppendFilter<CxRSKx<4>>(what, node, values, zero_point, &constants, bytes);
+  } else {
+    status = AppendFilter<CxRSKx<32>>(what, node, values, zero_point, &constants, bytes);
+  }
+  if (!status.ok()) return status;
+  auto bias = NumbersOf<std::int32_t>(graph, node.bias);
+  bias.resize(static_cast<std::size_t>(p.k));
+  constants.bias_at = Append(bias.data(), 4 * p.k, bytes);
+  std::vector<float> scales = NumbersOf<float>(graph, node.filter_scale);
+  scales.resize(static_cast<std::size_t>(p.k), scales[0]);
+  for (float& scale : scales) scale = in.quantization.scale * scale / out.quantization.scale;
+  constants.scales_at = Append(scales.data(), 4 * p.k, bytes);
+  SetNumbers(graph, step, &constants);
+  return constants;
+}
+
+}  // namespace weft::network

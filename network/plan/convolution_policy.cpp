@@ -1,0 +1,64 @@
+#include "weft/network/plan/convolution_policy.hpp"
+
+#include "absl/strings/str_cat.h"
+#include "weft/rtc/text/source_text.hpp"
+
+namespace weft::network {
+namespace {
+
+const char* TypeOf(Element element) {
+  return element == Element::kInt8 ? "std::int8_t" : "std::uint8_t";
+}
+
+const char* TypeOf(Format format) {
+  switch (format) {
+    case Format::kNhwc:
+      return "weft::NHWC";
+    case Format::kNchw:
+      return "weft::NCHW";
+    case Format::kNc4:
+      return "weft::NCxHWx<4>";
+    case Format::kNc32:
+      break;
+  }
+  return "weft::NCxHWx<32>";
+}
+
+// The ready-made policy over a source's format.
+const char* BaseOf(Format src, bool depthwise) {
+  if (src == Format::kNc4) return depthwise ? "S8Depthwise4" : "S8Conv4";
+  return depthwise ? "S8Depthwise32" : "S8Conv32";
+}
+
+}  // namespace
+
+ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string& tile) {
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  const auto type = [&](int place) -> const TensorType& {
+    return plan.tensors[static_cast<std::size_t>(place)].type;
+  };
+  const TensorType &src = type(step.src), &dst = type(step.dst);
+  std::string stages;
+  if (src.quantization.zero_point != 0) stages += "SourceZeroPoint, ";
+  stages += "SumBias, Scale, ";
+  ConvolutionPolicy policy;
+  if (what.add >= 0) {
+    absl::StrAppend(&stages, "QuantizeSteps, QuantizedAdd<", TypeOf(type(step.other).element), ", ",
+                    what.sum_is_first ? "true" : "false", ">, ");
+    policy.values = {"zero_point", "low", "high", "sum_ratio", "fixed"};
+  } else {
+    stages += "RoundFirst, ";
+  }
+  absl::StrAppend(&stages, "ClampTo<", TypeOf(dst.element), ">");
+  policy.text = rtc::PolicySource(
+      {.name = "NetworkConvolution",
+       .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",
+                            "struct Epilogue : Chain<", stages, "> {};\n}\n"),
+       .base = absl::StrCat("weft::conv::", BaseOf(src.format, what.depthwise),
+                            "<network_epilogue::Epilogue, ", TypeOf(dst.format),
+                            ", weft::conv::", tile, ">"),
+       .element = src.element == Element::kUint8 ? "std::uint8_t" : ""});
+  return policy;
+}
+
+}  // namespace weft::network

@@ -1,0 +1,59 @@
+// How a network runs a number of images: its kernels in their order, and where tensors lie.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "weft/conv/problem/problem.hpp"
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/network/graph/graph.hpp"
+#include "weft/network/operators/tensor_operator.hpp"
+
+namespace weft::network {
+
+// A tensor in memory: one of the graph, or a copy of it in another format.
+struct PlacedTensor {
+  enum class Where : std::int8_t { kArena, kInput, kOutput };
+
+  int tensor = -1;  // of the graph
+  TensorType type{};
+  Where where = Where::kArena;
+  int port = 0;             // kInput, kOutput: which of the graph's
+  std::int64_t offset = 0;  // kArena: bytes from its beginning
+};
+
+// A convolution or a fully connected layer, and the addition that follows it in the same kernel.
+struct ConvolutionStep {
+  conv::Problem problem{};
+  bool depthwise = false;
+  int node = -1;             // of the graph, whose filter this is
+  int add = -1;              // of the graph; -1: there is none
+  bool sum_is_first = true;  // whether the convolution is the first operand of the addition
+};
+
+// One kernel. src, other and dst are places in Plan::tensors; other is -1 where nothing else is read.
+struct Step {
+  int src = -1, other = -1, dst = -1;
+  std::variant<ConvolutionStep, TensorProblem> what;
+  std::string name{};  // those of its nodes
+};
+
+struct Plan {
+  std::int64_t batch = 1;
+  std::vector<PlacedTensor> tensors{};
+  std::vector<Step> steps{};
+  std::int64_t arena_bytes = 0;
+};
+
+struct PlanOptions {
+  std::int64_t batch = 1;
+  bool fuse = true;  // additions into convolutions
+};
+
+// The plan of a graph that CheckGraph accepts. InvalidArgument, with the name of the node, if a kernel of it does
+// not take the batch.
+absl::StatusOr<Plan> MakePlan(const Graph& graph, const PlanOptions& options);
+
+}  // namespace weft::network

@@ -1,0 +1,153 @@
+#include "network.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stream.hpp"
+
+namespace weft::python {
+namespace {
+
+char LetterOf(network::Element element) {
+  return element == network::Element::kFloat ? 'f' : element == network::Element::kInt8 ? 'b' : 'B';
+}
+
+rtc::BackEnd BackEndOf(const std::string& name) {
+  if (name == "cpu") return rtc::BackEnd::kCpu;
+  if (name == "gpu") return rtc::BackEnd::kGpu;
+  if (name == "any") return rtc::BackEnd::kAny;
+  throw Error(ErrorKind::kArgument,
+              absl::StrCat("weft: back_end=\"", name, "\" is none of \"cpu\", \"gpu\", \"any\""));
+}
+
+}  // namespace
+
+Network::Network(const nb::bytes& file, std::int64_t batch, const std::string& back_end,
+                 bool fuse) {
+  const network::NetworkOptions options = {
+      .batch = batch, .back_end = BackEndOf(back_end), .fuse = fuse};
+  const std::string_view bytes(file.c_str(), file.size());
+  std::optional<absl::StatusOr<network::Network>> made;
+  {
+    nb::gil_scoped_release release;
+    const absl::StatusOr<network::Graph> graph = network::ReadGraph(bytes);
+    made = graph.ok() ? network::Network::Create(*graph, options)
+                      : absl::StatusOr<network::Network>(graph.status());
+  }
+  network_ = std::make_shared<const network::Network>(Value(*std::move(made)));
+}
+
+Shape Network::ShapeOf(int tensor) const {
+  const network::Tensor& t = network_->graph().tensors[static_cast<std::size_t>(tensor)];
+  const std::int64_t n = network_->plan().batch;
+  return t.h == 1 && t.w == 1 ? Shape{n, t.c} : Shape{n, t.c, t.h, t.w};
+}
+
+nb::list Network::Ports(const std::vector<int>& tensors) const {
+  nb::list ports;
+  for (const int tensor : tensors) {
+    const network::Tensor& t = network_->graph().tensors[static_cast<std::size_t>(tensor)];
+    nb::list dims;
+    const Shape shape = ShapeOf(tensor);
+    for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
+    ports.append(nb::make_tuple(t.name, NameOf(LetterOf(t.element)), nb::tuple(dims)));
+  }
+  return ports;
+}
+
+void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
+                  const nb::object& stream) const {
+  const network::Graph& graph = network_->graph();
+  std::vector<Array> arrays;  // which keep their memory
+  const auto read = [&](const nb::list& given, const std::vector<int>& tensors, const char* what) {
+    if (given.size() != tensors.size()) {
+      throw Error(ErrorKind::kArgument,
+                  absl::StrCat("weft: ", given.size(), " ", what, " are given; the network has ",
+                               tensors.size()));
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const network::Tensor& t = graph.tensors[static_cast<std::size_t>(tensors[i])];
+      Array array = ArrayOf(given[i], t.name.c_str());
+      CheckArray(array, t.name.c_str(), LetterOf(t.element), ShapeOf(tensors[i]),
+                 "images, channels, rows, columns", "");
+      arrays.push_back(std::move(array));
+    }
+  };
+  read(inputs, graph.inputs, "inputs");
+  read(outputs, graph.outputs, "outputs");
+  arrays.push_back(ArrayOf(arena, "arena"));
+  CheckArray(arrays.back(), "arena", 'B', {std::max<std::int64_t>(1, network_->arena_bytes())}, "arena_bytes", "");
+  for (const Array& array : arrays) {
+    if (array.on_gpu == network_->on_gpu() && array.device == arrays[0].device) continue;
+    throw Error(
+        ErrorKind::kArgument,
+        absl::StrCat("weft: an array lies ",
+                     array.on_gpu ? absl::StrCat("on GPU ", array.device) : "in host memory",
+                     ", and the network runs on ", network_->on_gpu() ? "one GPU" : "the CPU",
+                     "; all arrays of a call lie where it runs"));
+  }
+  network::Network::Arguments args;
+  for (std::size_t i = 0; i < inputs.size(); ++i) args.inputs.push_back(arrays[i].data);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Array& array = arrays[inputs.size() + i];
+    if (array.read_only)
+      throw Error(ErrorKind::kArgument,
+                  "weft: an output is read-only; give an array that may be written");
+    args.outputs.push_back(array.data);
+  }
+  args.arena = arrays.back().data;
+  std::optional<OnDeviceOf> device;
+  Stream on = nullptr;
+  if (network_->on_gpu()) {
+    device.emplace(arrays[0]);
+    on = StreamOf(stream, arrays[0]);
+  }
+  absl::Status status;
+  {
+    nb::gil_scoped_release release;
+    status = network_->on_gpu() ? network_->Run(args, on) : network_->RunOnCpu(args);
+  }
+  Check(status);
+}
+
+void BindNetwork(nb::module_& m) {
+  nb::class_<Network>(m, "Network",
+                      "A network for a number of images; weft.network.Network makes it.")
+      .def(nb::init<const nb::bytes&, std::int64_t, const std::string&, bool>(), nb::arg("file"),
+           nb::arg("batch") = 1, nb::arg("back_end") = "any", nb::arg("fuse") = true)
+      .def_prop_ro("inputs", &Network::Inputs, "(name, dtype, shape) of each input.")
+      .def_prop_ro("outputs", &Network::Outputs, "(name, dtype, shape) of each output.")
+      .def_prop_ro(
+          "on_gpu", [](const Network& n) { return n.get().on_gpu(); }, "Whether it runs on a GPU.")
+      .def_prop_ro(
+          "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
+          "Bytes of memory that a run needs for what lies between inputs and outputs.")
+      .def_prop_ro(
+          "constant_bytes", [](const Network& n) { return n.get().constant_bytes(); },
+          "Bytes of filters and their like.")
+      .def(
+          "describe", [](const Network& n) { return n.get().Describe(); },
+          "A line for each kernel.")
+      .def(
+          "prepare",
+          [](const Network& n) {
+            absl::Status status;
+            {
+              nb::gil_scoped_release release;
+              status = n.get().Prepare();
+            }
+            Check(status);
+          },
+          "Loads kernels and filters into the GPU that is current, as the first run does.")
+      .def("run", &Network::Run, nb::arg("inputs"), nb::arg("outputs"), nb::arg("arena"),
+           nb::arg("stream") = nb::none(),
+           nb::sig("def run(self, inputs: list, outputs: list, arena: typing.Any, stream: "
+                   "typing.Any = None) -> None"),
+           "Runs the network over arrays where they lie.");
+}
+
+}  // namespace weft::python

@@ -1,0 +1,132 @@
+"""weft_run and weft.load: what they print, write and refuse."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import weft
+from weft import network
+from weft.network import run
+
+PICTURE = pathlib.Path(__file__).resolve().parents[2] / "examples/picture_filter/chelsea.png"
+
+
+def small_graph():
+    """A convolution, a table and a fully connected layer, made by hand: it needs no onnx."""
+    random = np.random.default_rng(1)
+    g = network.Graph("small", inputs=["x"], outputs=["y"])
+    for t in (network.Tensor("x", "float", (3, 8, 6)), network.Tensor("q", "uint8", (3, 8, 6), 0.02, 120), network.Tensor("a", "uint8", (16, 4, 3), 0.125, 9),
+              network.Tensor("b", "uint8", (16, 4, 3), 0.0625, 0), network.Tensor("c", "int8", (10, 1, 1), 0.5, -7), network.Tensor("y", "float", (10, 1, 1))):
+        g.tensors[t.name] = t
+    integers = lambda *shape: random.integers(-128, 128, shape).astype(np.int8)
+    g.nodes = [network.Node("quantize", "q", ["x"], "q"),
+               network.Node("convolution", "conv", ["q"], "a", window=(3, 3), stride=(2, 2), padding=(1, 1, 1, 1), filter=integers(16, 3, 3, 3),
+                            filter_scale=random.uniform(0.001, 0.01, 16).astype(np.float32), bias=random.integers(-900, 900, 16).astype(np.int32)),
+               network.Node("table", "act", ["a"], "b", table=random.integers(0, 256, 256).astype(np.uint8)),
+               network.Node("fully_connected", "fc", ["b"], "c", filter=integers(10, 192), filter_scale=np.array([0.003], np.float32)),
+               network.Node("dequantize", "y", ["c"], "y")]
+    return g
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "small.weft"
+    path.write_bytes(network.write_graph(small_graph()))
+    return path
+
+
+def test_reference(model, tmp_path, capsys):
+    """A picture, two batches, and the graph written anew."""
+    pytest.importorskip("PIL")
+    again = tmp_path / "again.weft"
+    command = [str(model), "--input", str(PICTURE), "--reference", "--batch", "1,3", "--compare", "reference", "--nodes", "--profile", "--save", str(again)]
+    assert run.main(command) == 0
+    said = capsys.readouterr().out
+    for text in ("1 convolution", "16x4x3", "3x3 / 2x2", "batch 3", "y: 0 of 30 elements differ from reference's", "the greatest are"):
+        assert text in said
+    assert again.read_bytes() == model.read_bytes()
+
+
+def test_arrays(model, tmp_path, capsys):
+    """An array of one image, or of several, is repeated for the batch."""
+    x = np.random.default_rng(0).normal(size=(2, 3, 8, 6)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    assert run.main([str(model), "--input", str(tmp_path / "x.npy"), "--reference", "--batch", "4", "--compare", "reference"]) == 0
+    np.save(tmp_path / "x.npy", x[0].astype(np.float64))
+    assert run.main([str(model), "--input", str(tmp_path / "x.npy"), "--reference"]) == 2
+    assert "is float64 (1, 3, 8, 6); input x is float32 ('n', 3, 8, 6)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more, sentence", [(["--batch", "0"], "--batch 0 is not one or more numbers"), (["--batch", "two"], "--batch two is not"),
+                                            (["--input", "none.npy"], "none.npy is neither an array of numpy nor a picture"),
+                                            (["--compare", "onnxruntime"], "--compare onnxruntime takes an .onnx model")])
+def test_refused(model, more, sentence, capsys):
+    assert run.main([str(model), "--reference", *more]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_no_file(capsys):
+    assert run.main(["none.weft"]) == 2
+    assert "none.weft: No such file or directory" in capsys.readouterr().err
+
+
+def test_without_onnx():
+    """The package imports without onnx and onnxruntime, and says what is missing when a model is given."""
+    code = """import sys
+sys.modules["onnx"] = sys.modules["onnxruntime"] = None
+import weft, weft.network
+try:
+    weft.load("model.onnx")
+except weft.RunError as error:
+    assert "pip install weft[onnx]" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_onnxruntime(tmp_path, capsys):
+    """An ONNX model with a batch of one image, compared image by image."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    from network_models import one_node
+
+    made = one_node("MaxPool", ["a"], {}, (3, 6, 6), kernel_shape=[2, 2])
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(made, tmp_path / "model.onnx")
+    assert run.main([str(tmp_path / "model.onnx"), "--reference", "--batch", "1,3", "--compare", "onnxruntime"]) == 0
+    assert "y: 0 of 225 elements differ from onnxruntime's" in capsys.readouterr().out
+
+
+needs_network = pytest.mark.skipif(not hasattr(weft._weft, "Network"), reason="the extension module has no networks")
+
+
+@needs_network
+def test_network(model):
+    """The network on the CPU gives the bits of the formulas, for each batch, and writes where it is told to."""
+    loaded = weft.load(model)
+    assert loaded.inputs == [("x", "float32", (3, 8, 6))] and loaded.outputs == [("y", "float32", (10,))]
+    for batch in (1, 3, 1):
+        x = np.random.default_rng(batch).normal(size=(batch, 3, 8, 6)).astype(np.float32)
+        want = network.run_reference(loaded.graph, {"x": x})["y"]
+        np.testing.assert_array_equal(loaded(x), want)
+        out = np.zeros((batch, 10), np.float32)
+        assert loaded(x=x, out=out) is out
+        np.testing.assert_array_equal(out, want)
+    assert "conv" in loaded.describe(3)
+
+
+@needs_network
+def test_calls_refused(model):
+    loaded = weft.load(model)
+    x = np.zeros((1, 3, 8, 6), np.float32)
+    for call, error, sentence in [(lambda: loaded(), weft.ArgumentError, "0 inputs are given; the network has x"),
+                                  (lambda: loaded(x, x), weft.ArgumentError, "2 inputs are given"),
+                                  (lambda: loaded(x, x=x), weft.ArgumentError, "x is no input or is given twice"),
+                                  (lambda: loaded(3), weft.ArgumentTypeError, "x is a int; give an array"),
+                                  (lambda: loaded(x.astype(np.float64)), weft.ArgumentTypeError, "x.dtype=float64 is not float32"),
+                                  (lambda: loaded(x[:, :2]), weft.Error, "x")]:
+        with pytest.raises(error, match=sentence):
+            call()

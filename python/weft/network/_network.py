@@ -1,0 +1,119 @@
+"""A network over arrays of numpy, torch and cupy, planned for each batch that it is called with."""
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+from typing import Any
+
+import numpy as np
+
+from .. import _arrays, _nvrtc, _weft
+from ._file import write_graph
+from ._graph import Graph
+
+_ARENA_ALIGNMENT = 256  # bytes
+
+
+class Network:
+    """A network that is called with arrays.
+
+        model = weft.load("resnet18.onnx")
+        logits = model(images)
+
+    images: an array for each input, by position or by name, of shape (n, c, h, w), or (n, c) of one pixel, and of the input's
+        dtype: model.inputs has them.
+    out: where the outputs go, an array, or a list of one for each output. Unless given the call makes arrays of the first
+        input's library.
+    stream: on a GPU, an address or a stream of torch or cupy; the current stream of the first input's library unless given.
+
+    The outputs come in the order of model.outputs: an array if there is one, else a tuple.
+
+    It runs where the first input lies: arrays of torch and cupy on a GPU are read there, and the call waits for nothing. For
+    each number of images the network is planned and compiled at its first call; `prepare` does so before.
+
+    graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
+    bits are the same.
+    """
+
+    def __init__(self, graph: Graph, *, fuse: bool = True) -> None:
+        self.graph, self._fuse, self._file = graph, fuse, write_graph(graph)
+        self._planned: dict[tuple[int, bool], Any] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def inputs(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Of each input its name, dtype and shape behind the batch."""
+        return [self._port(name) for name in self.graph.inputs]
+
+    @property
+    def outputs(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Of each output its name, dtype and shape behind the batch."""
+        return [self._port(name) for name in self.graph.outputs]
+
+    def _port(self, name: str) -> tuple[str, str, tuple[int, ...]]:
+        tensor = self.graph.tensors[name]
+        return name, str(tensor.dtype), tensor.seen_shape
+
+    def planned(self, batch: int = 1, *, gpu: bool = False) -> Any:
+        """The network for a number of images, on the current GPU or on the CPU: compiled, with its arena's size and description."""
+        key = (batch, gpu)
+        with self._lock:
+            if key not in self._planned:
+                if gpu:
+                    _nvrtc.load()
+                self._planned[key] = _weft.Network(self._file, batch, "gpu" if gpu else "cpu", self._fuse)
+            return self._planned[key]
+
+    def prepare(self, batch: int = 1, *, gpu: bool = False) -> None:
+        """Plans and compiles for a number of images, and on a GPU loads kernels and filters, as the first call does."""
+        planned = self.planned(batch, gpu=gpu)
+        if gpu:
+            planned.prepare()
+
+    def describe(self, batch: int = 1, *, gpu: bool = False) -> str:
+        """A line for each kernel."""
+        return self.planned(batch, gpu=gpu).describe()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph as a .weft file, which weft.load reads without onnx, and C++'s weft::network::ReadGraph."""
+        pathlib.Path(path).write_bytes(self._file)
+
+    def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
+        inputs = self._given(images, named)
+        first = inputs[0]
+        if not getattr(first, "shape", ()):
+            raise _weft.ArgumentTypeError(f"weft: {self.graph.inputs[0]} is a {type(first).__name__}; give an array (n, ...)")
+        batch = int(first.shape[0])
+        planned = self.planned(batch, gpu=_on_gpu(first))
+        if out is None:
+            outputs = [_arrays.empty_like(first, (batch, *shape), dtype) for _, dtype, shape in self.outputs]
+        else:
+            outputs = list(out) if isinstance(out, (list, tuple)) else [out]
+        planned.run(inputs, outputs, _arena(first, planned.arena_bytes), stream)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _given(self, images: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        names = self.graph.inputs
+        given = dict(zip(names, images))
+        for name, x in named.items():
+            if name not in names or name in given:
+                raise _weft.ArgumentError(f"weft: {name} is no input or is given twice; the inputs are {', '.join(names)}")
+            given[name] = x
+        if len(images) > len(names) or len(given) != len(names):
+            raise _weft.ArgumentError(f"weft: {len(images) + len(named)} inputs are given; the network has {', '.join(names)}")
+        return [given[name] for name in names]
+
+
+def _on_gpu(x: Any) -> bool:
+    return bool(getattr(x, "is_cuda", False)) or hasattr(x, "__cuda_array_interface__")
+
+
+def _arena(x: Any, size: int) -> Any:
+    """Memory for one run where x lies. The libraries' allocators keep it for the next, in the order of the stream."""
+    size = max(size, 1)
+    if _on_gpu(x):
+        return _arrays.empty_like(x, (size,), "uint8")
+    memory = np.empty(size + _ARENA_ALIGNMENT, np.uint8)
+    first = -memory.ctypes.data % _ARENA_ALIGNMENT
+    return memory[first : first + size]

@@ -1,0 +1,133 @@
+// Small graphs for tests of networks.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/network/graph/graph.hpp"
+
+namespace weft::network {
+
+// Builds a graph node after node, with random constants.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::uint32_t seed = 1) : random_(seed) { graph_.name = "test"; }
+
+  int Add(const std::string& name, Element element, std::int64_t c, std::int64_t h, std::int64_t w,
+          Quantization quantization = {}) {
+    graph_.tensors.push_back(
+        {.name = name, .element = element, .c = c, .h = h, .w = w, .quantization = quantization});
+    return static_cast<int>(graph_.tensors.size()) - 1;
+  }
+  int Input(const std::string& name, Element element, std::int64_t c, std::int64_t h,
+            std::int64_t w, Quantization quantization = {}) {
+    graph_.inputs.push_back(Add(name, element, c, h, w, quantization));
+    return graph_.inputs.back();
+  }
+  void Output(int tensor) { graph_.outputs.push_back(tensor); }
+
+  Node& Put(Kind kind, std::vector<int> inputs, int output) {
+    Node node;
+    node.kind = kind;
+    node.name = "node" + std::to_string(graph_.nodes.size());
+    node.inputs = std::move(inputs), node.output = output;
+    graph_.nodes.push_back(std::move(node));
+    return graph_.nodes.back();
+  }
+
+  template <class Number>
+  Constant Keep(const std::vector<Number>& numbers) {
+    constants_.resize((constants_.size() + 63) / 64 * 64);
+    const Constant constant = {static_cast<std::int64_t>(constants_.size()),
+                               static_cast<std::int64_t>(numbers.size() * sizeof(Number))};
+    constants_.append(reinterpret_cast<const char*>(numbers.data()),
+                      numbers.size() * sizeof(Number));
+    return constant;
+  }
+  std::vector<std::int8_t> RandomBytes(std::int64_t count) {
+    std::vector<std::int8_t> bytes(static_cast<std::size_t>(count));
+    for (auto& byte : bytes)
+      byte = static_cast<std::int8_t>(static_cast<int>(random_() % 255) - 127);
+    return bytes;
+  }
+  std::int32_t Random(std::int32_t low, std::int32_t high) {
+    return low + static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(high - low + 1));
+  }
+
+  // A filter, scales for each output channel, and a bias.
+  void FillProducts(Node& node, std::int64_t k, std::int64_t each, float scale) {
+    node.filter = Keep(RandomBytes(k * each));
+    std::vector<float> scales;
+    std::vector<std::int32_t> bias;
+    for (std::int64_t i = 0; i < k; ++i) {
+      scales.push_back(scale * (1.0f + 0.01f * static_cast<float>(i % 7)));
+      bias.push_back(Random(-2000, 2000));
+    }
+    node.filter_scale = Keep(scales);
+    node.bias = Keep(bias);
+  }
+
+  Graph Make() {
+    Graph graph = graph_;
+    graph.constants = std::make_shared<const std::string>(constants_);
+    return graph;
+  }
+
+ private:
+  Graph graph_;
+  std::string constants_;
+  std::mt19937 random_;
+};
+
+// An image of 3 channels, two convolutions, an addition, pooling and a fully connected layer, as ResNets have.
+inline Graph SmallResnet() {
+  GraphBuilder b;
+  const int x = b.Input("x", Element::kFloat, 3, 17, 17);
+  const int q = b.Add("q", Element::kUint8, 3, 17, 17, {0.02f, 114});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int a = b.Add("a", Element::kUint8, 40, 9, 9, {0.05f, 0});
+  Node& first = b.Put(Kind::kConvolution, {q}, a);
+  first.window = {.h = 7,
+                  .w = 7,
+                  .stride_h = 2,
+                  .stride_w = 2,
+                  .pad_top = 3,
+                  .pad_left = 3,
+                  .pad_bottom = 3,
+                  .pad_right = 3};
+  b.FillProducts(first, 40, 3 * 49, 0.003f);
+  const int m = b.Add("m", Element::kUint8, 40, 5, 5, {0.05f, 0});
+  b.Put(Kind::kMaxPool, {a}, m).window = {.h = 3,
+                                          .w = 3,
+                                          .stride_h = 2,
+                                          .stride_w = 2,
+                                          .pad_top = 1,
+                                          .pad_left = 1,
+                                          .pad_bottom = 1,
+                                          .pad_right = 1};
+  const int c = b.Add("c", Element::kUint8, 40, 5, 5, {0.04f, 3});
+  Node& second = b.Put(Kind::kConvolution, {m}, c);
+  second.window = {.h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  b.FillProducts(second, 40, 40 * 9, 0.001f);
+  const int d = b.Add("d", Element::kUint8, 40, 5, 5, {0.06f, 130});
+  Node& third = b.Put(Kind::kConvolution, {c}, d);
+  third.window = second.window;
+  b.FillProducts(third, 40, 40 * 9, 0.001f);
+  const int s = b.Add("s", Element::kUint8, 40, 5, 5, {0.07f, 9});
+  b.Put(Kind::kAdd, {d, m}, s);
+  const int g = b.Add("g", Element::kUint8, 40, 1, 1, {0.05f, 9});
+  b.Put(Kind::kGlobalAveragePool, {s}, g);
+  const int l = b.Add("l", Element::kUint8, 10, 1, 1, {0.1f, 120});
+  b.FillProducts(b.Put(Kind::kFullyConnected, {g}, l), 10, 40, 0.01f);
+  const int y = b.Add("y", Element::kFloat, 10, 1, 1);
+  b.Put(Kind::kDequantize, {l}, y);
+  b.Output(y);
+  return b.Make();
+}
+
+}  // namespace weft::network

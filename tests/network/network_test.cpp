@@ -1,0 +1,91 @@
+// Networks on the CPU against plain loops: outputs are equal, whatever was fused and where tensors lie.
+#include "weft/network/network.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "tests/network/graphs.hpp"
+#include "tests/network/plain_network.hpp"
+
+namespace weft::network {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+
+// How many floats of the first output differ from the plain ones. The arena is full of other numbers before.
+std::int64_t Differences(const Graph& graph, const NetworkOptions& options) {
+  const auto network = Network::Create(graph, options);
+  if (!network.ok()) {
+    ADD_FAILURE() << network.status();
+    return -1;
+  }
+  std::mt19937 random(3);
+  std::vector<float> x(static_cast<std::size_t>(network->input_bytes(0) / 4));
+  for (float& value : x)
+    value = static_cast<float>(static_cast<int>(random() % 601) - 300) / 100.0f;
+  std::vector<float> y(static_cast<std::size_t>(network->output_bytes(0) / 4));
+  const auto bytes = static_cast<std::size_t>(network->arena_bytes());
+  const std::unique_ptr<void, Free> arena(std::aligned_alloc(256, bytes));
+  std::memset(arena.get(), 0xa5, bytes);
+  const absl::Status status =
+      network->RunOnCpu({.inputs = {x.data()}, .outputs = {y.data()}, .arena = arena.get()});
+  EXPECT_TRUE(status.ok()) << status;
+  const PlainTensor wanted =
+      RunPlainly(graph, options.batch, {x})[static_cast<std::size_t>(graph.outputs[0])];
+  std::int64_t differences = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) differences += y[i] != wanted[i];
+  EXPECT_GT(std::set<float>(wanted.begin(), wanted.end()).size(),
+            5u);  // they are not all one number
+  return differences;
+}
+
+NetworkOptions OnCpu(std::int64_t batch = 1, bool fuse = true) {
+  return {.batch = batch, .back_end = rtc::BackEnd::kCpu, .fuse = fuse};
+}
+
+TEST(Network, ResnetIsEqual) {
+  EXPECT_EQ(Differences(SmallResnet(), OnCpu()), 0);
+}
+
+TEST(Network, SeveralImages) {
+  EXPECT_EQ(Differences(SmallResnet(), OnCpu(3)), 0);
+}
+
+TEST(Network, WithoutFusionsIsEqual) {
+  EXPECT_EQ(Differences(SmallResnet(), OnCpu(2, false)), 0);
+}
+
+TEST(Network, AdditionIsPartOfTheConvolution) {
+  const auto fused = Network::Create(SmallResnet(), OnCpu());
+  const auto apart = Network::Create(SmallResnet(), OnCpu(1, false));
+  ASSERT_TRUE(fused.ok() && apart.ok()) << fused.status() << apart.status();
+  EXPECT_EQ(fused->plan().steps.size() + 1, apart->plan().steps.size());
+  EXPECT_THAT(fused->Describe(), HasSubstr("node4 + node5"));
+}
+
+TEST(Network, SaysWhatIsWrong) {
+  const auto network = Network::Create(SmallResnet(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  float x = 0, y = 0;
+  const auto says = [&](const Network::Arguments& args) {
+    return std::string(network->RunOnCpu(args).message());
+  };
+  EXPECT_THAT(says({}), HasSubstr("0 inputs are given; the graph has 1"));
+  EXPECT_THAT(says({.inputs = {nullptr}, .outputs = {&y}}), HasSubstr("is null"));
+  EXPECT_THAT(says({.inputs = {&x}, .outputs = {&y}}),
+              HasSubstr("arena=0; give the address of arena_bytes()="));
+  EXPECT_THAT(std::string(network->Run({}, nullptr).message()), HasSubstr("made for the CPU"));
+  EXPECT_THAT(std::string(Network::Create(SmallResnet(), OnCpu(0)).status().message()),
+              HasSubstr("batch=0; give 1"));
+}
+
+}  // namespace
+}  // namespace weft::network
