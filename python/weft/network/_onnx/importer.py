@@ -49,7 +49,10 @@ class Importer:
             default = defaults[attribute.name]
             expected = int if attribute.name == "axis" else list if default is None else type(default)
             value: Any = onnx.helper.get_attribute_value(attribute)
-            value = value.decode(errors="replace") if isinstance(value, bytes) else list(value) if hasattr(value, "__len__") else value
+            if isinstance(value, bytes):
+                value = value.decode(errors="replace")
+            elif hasattr(value, "__len__"):
+                value = list(value)
             if not isinstance(value, expected) or (expected is list and any(not isinstance(v, int) for v in value)):
                 raise Refused(f"its attribute {attribute.name} is {value}, of another type than ONNX has")
             found[attribute.name] = value
