@@ -1,10 +1,10 @@
 # cmake -DROOT=... -DOUTPUT=... -P rtc_headers.cmake: writes the source that has the text of what rtc's compilers
-# include (rtc/text/headers.hpp): what programs and twins begin with, functors' headers, and all headers that
+# include (rtc/text/headers.hpp): what programs and twins begin with, functors' headers, lists of kernels, and all headers that
 # these include, whether the preprocessor comes there or not.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE pending RELATIVE ${ROOT}
      ${ROOT}/layouts/*.hpp ${ROOT}/prologues/*.hpp ${ROOT}/epilogues/*.hpp ${ROOT}/rtc/standard/*.hpp)
-list(APPEND pending rtc/gpu/program.cuh rtc/cpu/twin_table.hpp)
+list(APPEND pending rtc/gpu/program.cuh rtc/cpu/twin_table.hpp network/operators/tensor_kernels.hpp)
 set(known)
 while(pending)
   list(POP_FRONT pending path)

@@ -291,7 +291,7 @@ struct RunOnGpu {
     return op.Run(plan, args, stream, options);
   }
   absl::Status operator()(const TensorOperator& op, const TensorOperator::Arguments& args) const {
-    return op.RunOnCpu(args);  // TEMPORARY
+    return op.Run(args, stream, options);
   }
 };
 
@@ -329,8 +329,11 @@ absl::Status Network::Prepare() const {
   if (const auto constants = state_->ConstantsOnGpu(); !constants.ok()) return constants.status();
   absl::Status status;
   for (const auto& step : state_->steps) {
-    if (const auto* convolution = std::get_if<Convolution>(&step))
+    if (const auto* convolution = std::get_if<Convolution>(&step)) {
       status.Update(convolution->op.Prepare(convolution->plan));
+    } else {
+      status.Update(std::get<TensorOperator>(step).Prepare());
+    }
   }
   return status;
 }

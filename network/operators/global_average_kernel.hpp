@@ -20,6 +20,8 @@ struct GlobalAverageKernel {
   using Params = GlobalAverageParams;
   static constexpr int kGroups = 16, kParts = 8;
   static constexpr int kThreads = kGroups * kParts;
+  static constexpr int kTogether = kWide ? 4 : 1;  // pixels that a thread loads before it uses one
+  static constexpr int kMinBlocksPerSm = kWide ? 8 : 3;
   static constexpr std::int32_t kBlockUnits = kGroups;  // groups that a block makes
   static constexpr arch::Requires kRequires{.min = 75};
   static constexpr bool kDependent = true;
@@ -70,18 +72,29 @@ struct GlobalAverageKernel {
   // Adds up bytes of the pixels of a part: two in the 16 bits each of a word, as long as these have room.
   WEFT_DEVICE static void AddUp(const Params& p, arch::Thread t, Place at, std::int32_t c, int part,
                                 SumQuad (&sums)[4]) {
-    constexpr std::int32_t kMost = 65535 / 255;
+    constexpr std::int32_t kMost = 65535 / 255 / kTogether;
     std::int32_t pixel = part;
     while (pixel < p.pixels) {
       std::uint32_t even[4] = {}, odd[4] = {};
-      for (std::int32_t i = 0; i < kMost && pixel < p.pixels; ++i, pixel += kParts) {
-        at.pixel = pixel;
-        const Bytes x = LoadChannels<kWide>(t, p.src, at, c);
+      for (std::int32_t i = 0; i < kMost && pixel < p.pixels; ++i, pixel += kTogether * kParts) {
+        Bytes loaded[kTogether];
         WEFT_UNROLL
-        for (int q = 0; q < 4; ++q) {
-          const std::uint32_t word = x.quad[q] ^ p.flip;
-          even[q] += word & 0x00ff00ffu;
-          odd[q] += word >> 8 & 0x00ff00ffu;
+        for (int j = 0; j < kTogether; ++j) {
+          at.pixel = pixel + j * kParts;
+          if (at.pixel < p.pixels) {
+            loaded[j] = LoadChannels<kWide>(t, p.src, at, c);
+          } else {
+            for (int q = 0; q < 4; ++q) loaded[j].quad[q] = p.flip;
+          }
+        }
+        WEFT_UNROLL
+        for (int j = 0; j < kTogether; ++j) {
+          WEFT_UNROLL
+          for (int q = 0; q < 4; ++q) {
+            const std::uint32_t word = loaded[j].quad[q] ^ p.flip;
+            even[q] += word & 0x00ff00ffu;
+            odd[q] += word >> 8 & 0x00ff00ffu;
+          }
         }
       }
       WEFT_UNROLL

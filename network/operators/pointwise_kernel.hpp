@@ -27,6 +27,7 @@ struct PointwiseKernel {
   static constexpr bool kFloats = !std::is_same_v<SrcQuad, DstQuad>;
 
   static constexpr int kThreads = 256;
+  static constexpr int kMinBlocksPerSm = 4;
   // Groups of 16 channels that a thread makes: all are loaded before one is stored.
   static constexpr int kUnits = !kWide || kFloats ? 1 : kOther ? 2 : 4;
   static constexpr std::int32_t kBlockUnits = kThreads * kUnits;  // groups that a block makes

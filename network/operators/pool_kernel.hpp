@@ -60,6 +60,9 @@ struct PoolKernel {
   struct SharedStorage {};
   static constexpr int kThreads = 256;
   static constexpr int kUnits = 1;
+  static constexpr int kTogether =
+      kWide ? 3 : 1;  // pixels of a row that are loaded before one is used
+  static constexpr int kMinBlocksPerSm = 4;
   static constexpr std::int32_t kBlockUnits = kThreads * kUnits;  // groups that a block makes
   static constexpr arch::Requires kRequires{.min = 75};
   static constexpr bool kDependent = true;
@@ -88,12 +91,24 @@ struct PoolKernel {
     for (std::int32_t r = 0; r < p.window_h; ++r) {
       const std::int32_t y = top + r * p.dilation_h;
       if (y < 0 || y >= p.src_h) continue;
-      for (std::int32_t s = 0; s < p.window_w; ++s) {
-        const std::int32_t x = left + s * p.dilation_w;
-        if (x < 0 || x >= p.src_w) continue;
-        const Place from = {.n = at.n, .c = c, .pixel = y * p.src_w + x};
-        pooled.Take(t, p, LoadChannels<kWide>(t, p.src, from, c));
-        ++taken;
+      for (std::int32_t s = 0; s < p.window_w; s += kTogether) {
+        Bytes loaded[kTogether];
+        WEFT_UNROLL
+        for (int i = 0; i < kTogether; ++i) {
+          const std::int32_t x = left + (s + i) * p.dilation_w;
+          const bool inside = s + i < p.window_w && x >= 0 && x < p.src_w;
+          if (inside) {
+            const Place from = {.n = at.n, .c = c, .pixel = y * p.src_w + x};
+            loaded[i] = LoadChannels<kWide>(t, p.src, from, c);
+            ++taken;
+          } else {
+            for (int q = 0; q < 4; ++q) loaded[i].quad[q] = p.neutral;
+          }
+        }
+        WEFT_UNROLL
+        for (int i = 0; i < kTogether; ++i) {
+          if (s + i < p.window_w) pooled.Take(t, p, loaded[i]);
+        }
       }
     }
     return pooled.Made(p, taken);

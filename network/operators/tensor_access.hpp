@@ -49,24 +49,32 @@ inline namespace WEFT_BACKEND {
 template <bool kWide, class Quad = std::uint32_t>
 WEFT_DEVICE Sixteen<Quad> LoadChannels(arch::Thread t, const TensorView& from, const Place& at,
                                        std::int32_t c) {
-  using Lane = LaneOf<Quad>;
-  const auto* const memory = static_cast<const Lane*>(from.address);
+  const auto* const memory = static_cast<const LaneOf<Quad>*>(from.address);
+  const auto quad = [&](std::int32_t first) {
+    return t.LoadGlobalCoherent(
+        reinterpret_cast<const Quad*>(memory + from.Offset(at.n, first, at.pixel)));
+  };
+  const auto all = [&] {
+    return t.LoadGlobalCoherent(
+        reinterpret_cast<const Bytes*>(memory + from.Offset(at.n, c, at.pixel)));
+  };
   Sixteen<Quad> x{};
-  if constexpr (kIsBytes<Quad>) {
-    if (kWide || (from.width == kGroup && c >= 0 && c + kGroup <= from.channels)) {
-      return t.LoadGlobalCoherent(
-          reinterpret_cast<const Bytes*>(memory + from.Offset(at.n, c, at.pixel)));
+  if constexpr (kWide && kIsBytes<Quad>) {
+    x = all();
+  } else if constexpr (kWide) {
+    WEFT_UNROLL
+    for (int i = 0; i < 4; ++i) x.quad[i] = quad(c + 4 * i);
+  } else {
+    if constexpr (kIsBytes<Quad>) {
+      if (from.width == kGroup && c >= 0 && c + kGroup <= from.channels) return all();
     }
-  }
-  WEFT_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    const std::int32_t first = c + 4 * i;
-    if (kWide || (from.width >= 4 && first >= 0 && first + 4 <= from.channels)) {
-      x.quad[i] = t.LoadGlobalCoherent(
-          reinterpret_cast<const Quad*>(memory + from.Offset(at.n, first, at.pixel)));
-      continue;
-    }
-    if constexpr (!kWide) {
+    WEFT_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const std::int32_t first = c + 4 * i;
+      if (from.width >= 4 && first >= 0 && first + 4 <= from.channels) {
+        x.quad[i] = quad(first);
+        continue;
+      }
       WEFT_UNROLL
       for (int j = 0; j < 4; ++j) {
         if (first + j < 0 || first + j >= from.channels) continue;
@@ -82,23 +90,29 @@ WEFT_DEVICE Sixteen<Quad> LoadChannels(arch::Thread t, const TensorView& from, c
 template <bool kWide, class Quad>
 WEFT_DEVICE void StoreChannels(arch::Thread t, const TensorView& to, const Place& at,
                                const Channels& made, const Sixteen<Quad>& x) {
-  using Lane = LaneOf<Quad>;
-  auto* const memory = static_cast<Lane*>(to.address);
-  const std::int32_t c = at.c;
-  if constexpr (kIsBytes<Quad>) {
-    if (kWide || (to.width == kGroup && c >= made.begin && c + kGroup <= made.end)) {
-      t.StoreGlobal(reinterpret_cast<Bytes*>(memory + to.Offset(at.n, c, at.pixel)), x);
-      return;
+  auto* const memory = static_cast<LaneOf<Quad>*>(to.address);
+  const auto quad = [&](std::int32_t first, const Quad& value) {
+    t.StoreGlobal(reinterpret_cast<Quad*>(memory + to.Offset(at.n, first, at.pixel)), value);
+  };
+  const auto all = [&](const Bytes& value) {
+    t.StoreGlobal(reinterpret_cast<Bytes*>(memory + to.Offset(at.n, at.c, at.pixel)), value);
+  };
+  if constexpr (kWide && kIsBytes<Quad>) {
+    all(x);
+  } else if constexpr (kWide) {
+    WEFT_UNROLL
+    for (int i = 0; i < 4; ++i) quad(at.c + 4 * i, x.quad[i]);
+  } else {
+    if constexpr (kIsBytes<Quad>) {
+      if (to.width == kGroup && at.c >= made.begin && at.c + kGroup <= made.end) return all(x);
     }
-  }
-  WEFT_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    const std::int32_t first = c + 4 * i;
-    if (kWide || (to.width >= 4 && first >= made.begin && first + 4 <= made.end)) {
-      t.StoreGlobal(reinterpret_cast<Quad*>(memory + to.Offset(at.n, first, at.pixel)), x.quad[i]);
-      continue;
-    }
-    if constexpr (!kWide) {
+    WEFT_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const std::int32_t first = at.c + 4 * i;
+      if (to.width >= 4 && first >= made.begin && first + 4 <= made.end) {
+        quad(first, x.quad[i]);
+        continue;
+      }
       WEFT_UNROLL
       for (int j = 0; j < 4; ++j) {
         if (first + j < made.begin || first + j >= made.end) continue;

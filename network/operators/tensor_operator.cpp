@@ -8,6 +8,7 @@
 #include "weft/gemm/check/argument_checks.hpp"
 #include "weft/network/operators/tensor_kernels.hpp"
 #include "weft/network/operators/tensor_plan.hpp"
+#include "weft/rtc/gpu/kernels.hpp"
 
 WEFT_EXTERN_ON_CPU(weft::network::TensorKernels);
 
@@ -135,6 +136,31 @@ void MakeLaunch(const TensorProblem& problem, const TensorPlan& plan,
 }
 
 }  // namespace
+
+const rtc::Kernels& TensorKernelsOnGpu() {
+  static const rtc::Kernels kernels({.include = "weft/network/operators/tensor_kernels.hpp",
+                                     .list = "weft::network::TensorKernels",
+                                     .records = rtc::KernelsOf<TensorKernels>(),
+                                     .cache = rtc::Cache(rtc::Cache::Options())});
+  return kernels;
+}
+
+absl::Status TensorOperator::Prepare() const {
+  if (state_->empty) return absl::OkStatus();
+  TensorParams params;
+  gemm::Launch launch;
+  MakeLaunch(state_->problem, state_->plan, {}, &params, &launch);
+  return TensorKernelsOnGpu().Prepare(launch.kernel);
+}
+
+absl::Status TensorOperator::Run(const Arguments& args, Stream stream,
+                                 const gemm::LaunchOptions& options) const {
+  if (absl::Status s = CheckArguments(args); !s.ok() || state_->empty) return s;
+  TensorParams params;
+  gemm::Launch launch;
+  MakeLaunch(state_->problem, state_->plan, args, &params, &launch);
+  return TensorKernelsOnGpu().Run(launch, stream, options);
+}
 
 absl::Status TensorOperator::RunOnCpu(const Arguments& args,
                                       const gemm::CpuOptions& options) const {

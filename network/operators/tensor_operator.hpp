@@ -14,6 +14,10 @@
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/operators/tensor_problem.hpp"
 
+namespace weft::rtc {
+class Kernels;
+}  // namespace weft::rtc
+
 namespace weft::network {
 
 // Immutable, cheap to copy and safe to share between threads.
@@ -40,6 +44,16 @@ class TensorOperator {
   // takes any addresses, and does nothing.
   absl::Status CheckArguments(const Arguments& args) const;
 
+  // Enqueues the kernel on `stream`, of the GPU that is current in the calling thread, and returns; it can be captured in
+  // a CUDA graph once it is prepared. NVRTC compiles each kernel when it is first needed on a machine (rtc/gpu/kernels.hpp).
+  // The errors of CheckArguments and Prepare; Internal if the driver refuses.
+  absl::Status Run(const Arguments& args, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+
+  // What the first Run on the current GPU does before its launch, where all addresses are multiples of 16.
+  // FailedPrecondition if there is no GPU; NotFound if there is no NVRTC.
+  absl::Status Prepare() const;
+
   // Runs on the CPU and returns when it is done. The errors of CheckArguments.
   absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
                                                    gemm::CpuOptions::FromEnvironment()) const;
@@ -50,5 +64,8 @@ class TensorOperator {
 
   std::shared_ptr<const State> state_;
 };
+
+// The kernels of all TensorOperators, which the GPUs of a program share.
+const rtc::Kernels& TensorKernelsOnGpu();
 
 }  // namespace weft::network

@@ -25,7 +25,7 @@ enum class TensorKernel : std::int8_t {
   kAveragePool,
   kGlobalAverage,
 };
-inline constexpr int kTensorKernels = 10;
+inline constexpr int kTensorKernels = 10;  // of the above
 
 // Of the kernels kTable to kDequantize, each element of whose output is made of one of the source.
 struct PointwiseParams {
@@ -53,7 +53,8 @@ struct PoolParams {
   std::int32_t src_h = 0, src_w = 0;
   std::int32_t window_h = 1, window_w = 1, stride_h = 1, stride_w = 1;
   std::int32_t pad_top = 0, pad_left = 0, dilation_h = 1, dilation_w = 1;
-  ByteNumbers from_src;  // base has the zero point
+  std::uint32_t neutral = 0;  // four bytes that change no result
+  ByteNumbers from_src;       // base has the zero point
   ByteResult to_dst;
   float src_scale = 1.0f, dst_scale = 1.0f;  // kAveragePool
   float zero_point = 0.0f;                   // kAveragePool: of dst

@@ -230,6 +230,10 @@ TensorPlan PlanPool(const TensorProblem& problem) {
   p.pad_top = Int(w.pad_top), p.pad_left = Int(w.pad_left);
   p.dilation_h = Int(w.dilation_h), p.dilation_w = Int(w.dilation_w);
   p.from_src = NumbersOf(t.src.element, ZeroOf(t.src));
+  // Of a maximum the least integer, of a sum of real numbers 0.
+  p.neutral = problem.kind == Kind::kMaxPool
+                  ? p.from_src.flip
+                  : 0x01010101u * static_cast<std::uint8_t>(ZeroOf(t.src));
   p.to_dst = ResultOf(t.dst.element);
   p.src_scale = t.src.quantization.scale, p.dst_scale = t.dst.quantization.scale;
   p.zero_point = static_cast<float>(ZeroOf(t.dst));
@@ -272,8 +276,9 @@ std::string ConvertTable(const TensorType& src, const TensorType& dst) {
 TensorPlan PlanTensorOperator(const TensorProblem& problem) {
   switch (problem.kind) {
     case Kind::kMaxPool:
-    case Kind::kAveragePool:
       return PlanPool(problem);
+    case Kind::kAveragePool:
+      return IsGlobal(problem) ? PlanGlobalAverage(problem) : PlanPool(problem);
     case Kind::kGlobalAveragePool:
       return PlanGlobalAverage(problem);
     default:

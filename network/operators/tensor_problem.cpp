@@ -17,6 +17,9 @@ std::string Shape(const TensorExtents& e) {
   return absl::StrCat(e.n, "x", e.c, "x", e.h, "x", e.w);
 }
 
+// Most pixels of a global average: 255 times as many are still a sum in 32 bits.
+constexpr std::int64_t kMostPixels = std::numeric_limits<std::int32_t>::max() / 255;
+
 // Checks of one problem, whose sentences begin with its kind.
 class Checks {
  public:
@@ -208,10 +211,11 @@ class Checks {
     }
     if (Has(Kind::kAveragePool)) {
       const float taps = static_cast<float>(p_.window.h) * static_cast<float>(p_.window.w);
-      if (!std::isfinite(taps * 255.0f * src)) return Ratio("src", src, dst);
+      if (!std::isfinite(taps * 255.0f * src) || !std::isfinite(src / (dst * taps))) {
+        return Ratio("src", src, dst);
+      }
     }
     if (Has(Kind::kGlobalAveragePool) && p_.src.extents.n > 0 && p_.src.extents.c > 0) {
-      constexpr std::int64_t kMostPixels = std::numeric_limits<std::int32_t>::max() / 255;
       if (pixels < 1 || pixels > kMostPixels) {
         return Wrong("src is of ", Shape(p_.src.extents), "; give 1 to ", kMostPixels, " pixels");
       }
@@ -278,6 +282,12 @@ const char* NameOf(Format format) {
       break;
   }
   return NCHW::kName;
+}
+
+bool IsGlobal(const TensorProblem& p) {
+  const Window& w = p.window;
+  return w.h == p.src.extents.h && w.w == p.src.extents.w && w.h * w.w <= kMostPixels &&
+         w.pad_top == 0 && w.pad_left == 0 && w.pad_bottom == 0 && w.pad_right == 0;
 }
 
 absl::Status CheckTensorProblem(const TensorProblem& problem) {

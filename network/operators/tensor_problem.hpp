@@ -34,6 +34,10 @@ const char* NameOf(Kind kind);
 const char* NameOf(Element element);
 const char* NameOf(Format format);
 
+// Whether an average pooling is of all pixels at once, and without padding: it is then computed as kGlobalAveragePool,
+// as onnxruntime does, which rounds sums in another way.
+bool IsGlobal(const TensorProblem& average_pool);
+
 // InvalidArgument, with the field, its value and what would be accepted, if there is no such operator; OutOfRange if a
 // tensor is too large.
 absl::Status CheckTensorProblem(const TensorProblem& problem);

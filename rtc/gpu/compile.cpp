@@ -53,36 +53,37 @@ std::string ProgramText(std::string_view source, const CompileOptions& options) 
                       "extern \"C\" __device__ WeftData ", kFacts, " = WEFT_RECORD;\n");
 }
 
-std::vector<std::string> Flags(const CompileOptions& options) {
+std::vector<std::string> Flags(const std::string& include, int compute_capability) {
   std::vector<std::string> flags = {
-      "-std=c++20", absl::StrCat("-arch=", Architecture(options.compute_capability)),
-      "-default-device", "--fmad=false", "-dlto", "-include=weft/rtc/standard/builtins.hpp",
+      "-std=c++20", absl::StrCat("-arch=", Architecture(compute_capability)), "-default-device",
+      "--fmad=false", "-dlto", "-include=weft/rtc/standard/builtins.hpp",
       // Pragmas of g++'s; members that a policy declares anew.
       "-diag-suppress=161,1097"};
-  if (!options.include.empty()) flags.push_back(absl::StrCat("-I", options.include));
+  if (!include.empty()) flags.push_back(absl::StrCat("-I", include));
   return flags;
 }
 
-std::vector<std::string> LinkOptions(int compute_capability, const std::string& kernel) {
+// variable: one that stays though no kernel uses it; or empty.
+std::vector<std::string> LinkOptions(int compute_capability, const std::string& kernel,
+                                     const std::string& variable) {
   // -fma=0: with -dlto it is nvJitLink that would make one rounding of a product and a sum, whatever NVRTC was told.
-  return {absl::StrCat("-arch=", Architecture(compute_capability)),
-          "-lto",
-          "-fma=0",
-          "-optimize-unused-variables",
-          absl::StrCat("-variables-used=", kFacts),
-          absl::StrCat("-kernels-used=", kernel)};
+  std::vector<std::string> options = {absl::StrCat("-arch=", Architecture(compute_capability)),
+                                      "-lto", "-fma=0", "-optimize-unused-variables",
+                                      absl::StrCat("-kernels-used=", kernel)};
+  if (!variable.empty()) options.push_back(absl::StrCat("-variables-used=", variable));
+  return options;
 }
 
-// A program in the cache: its kernels' names, a line each, an empty line, the size of its facts, these,
-// and its code.
-std::string Packed(const LinkInput& compiled, const std::string& facts) {
+// Code in the cache: its kernels' names, a line each, an empty line, the size of its variable's bytes, these,
+// and the code.
+std::string Packed(const LinkInput& compiled, const std::string& variable) {
   std::string text;
   for (const std::string& name : compiled.names) absl::StrAppend(&text, name, "\n");
-  absl::StrAppend(&text, "\n", facts.size(), "\n", facts, compiled.code);
+  absl::StrAppend(&text, "\n", variable.size(), "\n", variable, compiled.code);
   return text;
 }
 
-bool Unpack(const std::string& text, LinkInput* compiled, std::string* facts) {
+bool Unpack(const std::string& text, LinkInput* compiled, std::string* variable) {
   std::size_t at = 0;
   const auto line = [&]() -> std::optional<std::string> {
     const std::size_t end = text.find('\n', at);
@@ -99,12 +100,74 @@ bool Unpack(const std::string& text, LinkInput* compiled, std::string* facts) {
   std::size_t bytes = 0;
   if (!size.has_value() || !absl::SimpleAtoi(*size, &bytes) || bytes > text.size() - at)
     return false;
-  *facts = text.substr(at, bytes);
+  *variable = text.substr(at, bytes);
   compiled->code = text.substr(at + bytes);
   return true;
 }
 
 }  // namespace
+
+absl::StatusOr<Code> Code::Compile(const Source& source, int compute_capability,
+                                   const Cache* cache) {
+  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
+  if (!nvrtc.ok()) return nvrtc.status();
+  if (absl::Status s = (*nvrtc)->CheckArchitecture(compute_capability); !s.ok()) return s;
+  const std::vector<std::string> flags = Flags(source.include, compute_capability);
+  const std::vector<std::string> link_options =
+      LinkOptions(compute_capability, kNoKernel, source.variable);
+  const std::string all_options =
+      absl::StrCat(absl::StrJoin(flags, " "), "; ", absl::StrJoin(link_options, " "), "; ",
+                   absl::StrJoin(source.kernels, " "));
+  const std::string_view parts[] = {"program", source.text, HeadersDigest(), all_options,
+                                    (*nvrtc)->version()};
+  Code code;
+  code.compute_capability_ = compute_capability;
+  code.of_ = source.variable;
+  LinkInput compiled;
+  if (cache != nullptr) {
+    code.key_ = Digest(parts);
+    const std::optional<std::string> kept = cache->Read(code.key_);
+    code.from_cache_ = kept.has_value() && Unpack(*kept, &compiled, &code.variable_);
+  }
+  if (!code.from_cache_) {
+    absl::StatusOr<LinkInput> made =
+        (*nvrtc)->Compile(source.text, source.file, AllHeaders(), flags, source.kernels);
+    const auto error = [&](const absl::Status& s) {
+      return absl::IsInvalidArgument(s) ? source.error(std::string(s.message())) : s;
+    };
+    if (!made.ok()) return error(made.status());
+    compiled = *std::move(made);
+    if (!source.variable.empty()) {
+      absl::StatusOr<std::string> linked = (*nvrtc)->Link(compiled.code, link_options);
+      if (!linked.ok()) return error(linked.status());
+      absl::StatusOr<std::string> found = VariableOf(*linked, source.variable);
+      if (!found.ok()) return found.status();
+      code.variable_ = *std::move(found);
+    }
+    if (cache != nullptr) {
+      code.cache_status_ = cache->Write(code.key_, Packed(compiled, code.variable_));
+    }
+  }
+  code.names_ = std::move(compiled.names);
+  code.code_ = std::make_shared<const std::string>(std::move(compiled.code));
+  return code;
+}
+
+absl::StatusOr<std::string> Code::Link(const std::string& name, const Cache* cache) const {
+  const std::string_view parts[] = {key_, name};
+  if (key_.empty()) cache = nullptr;
+  const std::string key = cache != nullptr ? Digest(parts) : "";
+  if (cache != nullptr) {
+    if (std::optional<std::string> kept = cache->Read(key)) return *std::move(kept);
+  }
+  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
+  if (!nvrtc.ok()) return nvrtc.status();
+  absl::StatusOr<std::string> cubin =
+      (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, name, of_));
+  // Where it cannot be kept, Compile has said so.
+  if (cubin.ok() && cache != nullptr) cache->Write(key, *cubin).IgnoreError();
+  return cubin;
+}
 
 const std::string& Program::entry(int index) const {
   static const std::string none;
@@ -114,61 +177,27 @@ const std::string& Program::entry(int index) const {
 
 absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileOptions& options,
                                          const Cache* cache) {
-  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
-  if (!nvrtc.ok()) return nvrtc.status();
-  const int capability = options.compute_capability;
-  if (absl::Status s = (*nvrtc)->CheckArchitecture(capability); !s.ok()) return s;
-  const std::string text = ProgramText(source, options);
-  const std::vector<std::string> flags = Flags(options);
-  const std::string all_options = absl::StrCat(
-      absl::StrJoin(flags, " "), "; ", absl::StrJoin(LinkOptions(capability, kNoKernel), " "));
-  const std::string_view parts[] = {"program", text, HeadersDigest(), all_options,
-                                    (*nvrtc)->version()};
-  const std::string key = cache != nullptr ? Digest(parts) : "";
-
-  LinkInput compiled;
-  std::string facts;
-  bool from_cache = false;
-  absl::Status cache_status;
-  if (cache != nullptr) {
-    const std::optional<std::string> kept = cache->Read(key);
-    from_cache = kept.has_value() && Unpack(*kept, &compiled, &facts);
+  Code::Source text = {.text = ProgramText(source, options),
+                       .file = internal::kSourceName,
+                       .include = options.include,
+                       .kernels = {},
+                       .variable = kFacts,
+                       .error = [&](const std::string& messages) {
+                         return internal::CompileError(messages, options.policy);
+                       }};
+  for (int i = 0; i < kMostKernels; ++i) {
+    text.kernels.push_back(
+        absl::StrCat("weft::arch::Entry<weft::rtc::KernelOf<WeftPolicy, ", i, ">>"));
   }
-  if (!from_cache) {
-    std::vector<std::string> expressions;
-    for (int i = 0; i < kMostKernels; ++i) {
-      expressions.push_back(
-          absl::StrCat("weft::arch::Entry<weft::rtc::KernelOf<WeftPolicy, ", i, ">>"));
-    }
-    absl::StatusOr<LinkInput> made =
-        (*nvrtc)->Compile(text, internal::kSourceName, AllHeaders(), flags, expressions);
-    if (absl::IsInvalidArgument(made.status())) {
-      return internal::CompileError(std::string(made.status().message()), options.policy);
-    }
-    if (!made.ok()) return made.status();
-    compiled = *std::move(made);
-    absl::StatusOr<std::string> linked =
-        (*nvrtc)->Link(compiled.code, LinkOptions(capability, kNoKernel));
-    if (absl::IsInvalidArgument(linked.status())) {
-      return internal::CompileError(std::string(linked.status().message()), options.policy);
-    }
-    if (!linked.ok()) return linked.status();
-    absl::StatusOr<std::string> found = VariableOf(*linked, kFacts);
-    if (!found.ok()) return found.status();
-    facts = *std::move(found);
-    if (cache != nullptr) cache_status = cache->Write(key, Packed(compiled, facts));
-  }
-  absl::StatusOr<Policy> policy = Policy::FromBytes(facts);
+  absl::StatusOr<Code> code = Code::Compile(text, options.compute_capability, cache);
+  if (!code.ok()) return code.status();
+  absl::StatusOr<Policy> policy = Policy::FromBytes(code->variable());
   if (!policy.ok()) return policy.status();
-  Program program(*std::move(policy), capability);
-  program.key_ = key;
-  program.code_ = std::make_shared<const std::string>(std::move(compiled.code));
-  program.entries_ = std::move(compiled.names);
+  Program program(*std::move(policy), *std::move(code));
+  program.entries_ = program.code_.names();
   for (std::size_t i = 0; i < program.entries_.size(); ++i) {
     if (program.policy_.kernel(static_cast<int>(i)).threads == 0) program.entries_[i].clear();
   }
-  program.cache_status_ = cache_status;
-  program.from_cache_ = from_cache;
   return program;
 }
 
@@ -176,22 +205,11 @@ absl::StatusOr<std::string> Program::Link(int kernel, const Cache* cache) const 
   if (entry(kernel).empty()) {
     return absl::InternalError(absl::StrCat("rtc: the policy has no kernel ", kernel));
   }
-  const std::string_view parts[] = {key_, entry(kernel)};
-  if (key_.empty()) cache = nullptr;
-  const std::string key = cache != nullptr ? Digest(parts) : "";
-  if (cache != nullptr) {
-    if (std::optional<std::string> kept = cache->Read(key)) return *std::move(kept);
-  }
-  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
-  if (!nvrtc.ok()) return nvrtc.status();
-  absl::StatusOr<std::string> cubin =
-      (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, entry(kernel)));
+  absl::StatusOr<std::string> cubin = code_.Link(entry(kernel), cache);
   if (absl::IsInvalidArgument(cubin.status())) {
     return internal::CompileError(std::string(cubin.status().message()),
                                   absl::StrCat("of kernel ", entry(kernel)));
   }
-  // Where it cannot be kept, Compile has said so.
-  if (cubin.ok() && cache != nullptr) cache->Write(key, *cubin).IgnoreError();
   return cubin;
 }
 

@@ -1,6 +1,7 @@
-// Compiles a policy that is given as text for a GPU, by NVRTC. No GPU is needed.
+// Compiles texts for a GPU, by NVRTC: those of Weft's kernels, and policies. No GPU is needed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,51 @@
 #include "weft/rtc/policy/policy.hpp"
 
 namespace weft::rtc {
+
+// What NVRTC makes of a text: code that no GPU runs yet, of which Link makes the kernel that is needed. Copies are
+// cheap.
+class Code {
+ public:
+  struct Source {
+    std::string text;
+    const char* file = "";               // what the compiler calls the text
+    std::string include{};               // a folder of headers beside Weft's; or empty
+    std::vector<std::string> kernels{};  // expressions that name them
+    std::string variable{};              // whose bytes are wanted, too; or empty
+    // Makes an error of what the compiler says.
+    std::function<absl::Status(const std::string& messages)> error{};
+  };
+
+  // It takes a second of a CPU, or none where the cache has the code. cache: where compiled code is kept; null:
+  // nowhere. That it cannot be written is no error: cache_status() says so. Source::error's error if the text does not
+  // compile; InvalidArgument if the variable holds an address; NotFound if there is no NVRTC; FailedPrecondition if it
+  // has no code for such a GPU.
+  static absl::StatusOr<Code> Compile(const Source& source, int compute_capability,
+                                      const Cache* cache);
+
+  // The kernels' names in their cubins, in the order of Source::kernels.
+  const std::vector<std::string>& names() const { return names_; }
+  const std::string& variable() const { return variable_; }
+  int compute_capability() const { return compute_capability_; }
+  const absl::Status& cache_status() const { return cache_status_; }
+  bool from_cache() const { return from_cache_; }
+
+  // The cubin of the kernel of one of the names, in a second of a CPU, or none where the cache has it.
+  // InvalidArgument, with what the linker says, if it cannot be made.
+  absl::StatusOr<std::string> Link(const std::string& name, const Cache* cache) const;
+
+ private:
+  Code() = default;
+
+  int compute_capability_ = 0;
+  std::string key_;       // of the code in the cache; empty: it is not kept
+  std::string variable_;  // its bytes
+  std::string of_;        // its name
+  std::vector<std::string> names_;
+  std::shared_ptr<const std::string> code_;
+  absl::Status cache_status_;
+  bool from_cache_ = false;
+};
 
 struct CompileOptions {
   std::string policy{};               // the name of the type that the source defines
@@ -23,18 +69,16 @@ struct CompileOptions {
 // the kernel that is needed. Copies are cheap.
 class Program {
  public:
-  // The source has weft/conv/ready_made.hpp included before its first line. It takes a second of a CPU, or
-  // none where the cache has the program. InvalidArgument, with what the compiler says, by the lines of
-  // the source, if it does not compile, defines no policy of that name, or a functor of the policy is
-  // not constexpr; NotFound if there is no NVRTC; FailedPrecondition if it has no code for such a GPU. cache: where compiled policies are kept; null:
-  // nowhere. That the cache cannot be written is no error: cache_status() says so.
+  // The source has weft/conv/ready_made.hpp included before its first line. The errors, and what cache is, are those
+  // of Code::Compile; an error is told by the lines of the source. InvalidArgument also if the source defines no policy
+  // of that name, or a functor of the policy is not constexpr.
   static absl::StatusOr<Program> Compile(std::string_view source, const CompileOptions& options,
                                          const Cache* cache = nullptr);
 
   const Policy& policy() const { return policy_; }
-  int compute_capability() const { return compute_capability_; }
-  const absl::Status& cache_status() const { return cache_status_; }
-  bool from_cache() const { return from_cache_; }
+  int compute_capability() const { return code_.compute_capability(); }
+  const absl::Status& cache_status() const { return code_.cache_status(); }
+  bool from_cache() const { return code_.from_cache(); }
 
   // The name of kernel `index` in its cubin; empty if the policy has no such kernel.
   const std::string& entry(int index) const;
@@ -43,16 +87,11 @@ class Program {
   absl::StatusOr<std::string> Link(int kernel, const Cache* cache = nullptr) const;
 
  private:
-  Program(Policy policy, int compute_capability)
-      : policy_(std::move(policy)), compute_capability_(compute_capability) {}
+  Program(Policy policy, Code code) : policy_(std::move(policy)), code_(std::move(code)) {}
 
   Policy policy_;
-  int compute_capability_;
-  std::string key_;  // of the program in the cache; empty: it is not kept
-  std::shared_ptr<const std::string> code_;
+  Code code_;
   std::vector<std::string> entries_;
-  absl::Status cache_status_;
-  bool from_cache_ = false;
 };
 
 }  // namespace weft::rtc

@@ -240,7 +240,7 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
   if (failed == kSuccess && shared_bytes > kUnrestrictedSharedBytes) {
     failed = driver.set(kernel.function, kMaxDynamicSharedBytes, shared_bytes);
   }
-  if (failed != kSuccess) return Failed("loading the compiled policy", failed);
+  if (failed != kSuccess) return Failed("loading the compiled kernel", failed);
   return kernel;
 }
 

@@ -1,10 +1,7 @@
 #include "weft/rtc/gpu/module.hpp"
 
-#include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,15 +10,10 @@
 #include "weft/conv/launch/make_params.hpp"
 #include "weft/conv/launch/start.hpp"
 #include "weft/rtc/gpu/driver.hpp"
+#include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::rtc {
 namespace {
-
-// What is loaded in one context.
-struct OnDevice {
-  arch::DeviceLimits device;
-  std::map<int, LoadedKernel> kernels;  // by their numbers
-};
 
 // The number of a plan's kernel, which Link must know before a launch is made.
 int NumberOfKernel(const conv::ConvPlan& plan) {
@@ -41,56 +33,33 @@ struct Module::State {
   const Policy policy;
   const Compiler compile;
   const std::optional<Cache> cache;
-  // `making` is held by who compiles, links or loads, and guards programs; `mutex` guards contexts, and is held only for a
-  // look at them: runs of kernels that are loaded do not wait for others that are made.
-  std::mutex making;
-  std::shared_mutex mutex;
-  std::map<int, Program> programs;             // by compute capability
-  std::map<std::uint64_t, OnDevice> contexts;  // by CurrentContext
+  LoadedKernels loaded;
+  std::map<int, Program>
+      programs;  // by compute capability; guarded by `loaded`, which makes one kernel at a time
 
   // The kernel in the current context, loaded if it was not yet.
-  absl::StatusOr<std::pair<LoadedKernel, arch::DeviceLimits>> Get(int kernel) {
-    if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
-      if (const auto loaded = Loaded(*context, kernel)) return *loaded;
-    }
-    absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
-    if (!device.ok()) return device.status();
-    if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, *device); !s.ok()) {
+  absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
+    return loaded.Get(kernel, [this](int number, const arch::DeviceLimits& device) {
+      return Make(number, device);
+    });
+  }
+
+ private:
+  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, const arch::DeviceLimits& device) {
+    if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, device); !s.ok()) {
       return s;
     }
-    const std::optional<std::uint64_t> context = CurrentContext();
-    if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
-    const std::lock_guard<std::mutex> makes(making);
-    if (const auto loaded = Loaded(*context, kernel)) return *loaded;  // by another thread
-    const absl::StatusOr<const Program*> program = ProgramFor(device->compute_capability);
+    const absl::StatusOr<const Program*> program = ProgramFor(device.compute_capability);
     if (!program.ok()) return program.status();
     absl::StatusOr<std::string> cubin =
         (*program)->Link(kernel, cache.has_value() ? &*cache : nullptr);
     if (!cubin.ok()) return cubin.status();
     const KernelRecord record = policy.kernel(kernel);
-    absl::StatusOr<LoadedKernel> loaded =
-        Load(*cubin, (*program)->entry(kernel), record.threads, record.shared_bytes);
-    if (!loaded.ok()) return loaded.status();
-    const std::unique_lock<std::shared_mutex> lock(mutex);
-    OnDevice& here = contexts[*context];
-    here.device = *device;
-    here.kernels[kernel] = *loaded;
-    return std::pair(*loaded, *device);
+    return LoadedKernels::Cubin{*std::move(cubin), (*program)->entry(kernel), record.threads,
+                                record.shared_bytes};
   }
 
- private:
-  // The kernel in that context, if it has been loaded there.
-  std::optional<std::pair<LoadedKernel, arch::DeviceLimits>> Loaded(std::uint64_t context,
-                                                                    int kernel) {
-    const std::shared_lock<std::shared_mutex> lock(mutex);
-    const auto at = contexts.find(context);
-    if (at == contexts.end()) return std::nullopt;
-    const auto loaded = at->second.kernels.find(kernel);
-    if (loaded == at->second.kernels.end()) return std::nullopt;
-    return std::pair(loaded->second, at->second.device);
-  }
-
-  // The program of a compute capability, compiled if it was not yet. `making` is locked.
+  // The program of a compute capability, compiled if it was not yet.
   absl::StatusOr<const Program*> ProgramFor(int compute_capability) {
     if (const auto at = programs.find(compute_capability); at != programs.end()) {
       return &at->second;

@@ -89,7 +89,7 @@ if(WEFT_HAVE_CUDA)
 endif()
 # No macro that a program may have, and no warning that it asks for, meets a header: all of them in one file.
 set(content "#include \"tests/build/macros.hpp\"\n")
-foreach(folder layouts gemm prologues epilogues conv rtc)
+foreach(folder layouts gemm prologues epilogues conv rtc network)
   file(GLOB_RECURSE paths RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
   list(FILTER paths EXCLUDE REGEX "/cuda_[^/]*$|/cuda/|^rtc/standard/")
   list(TRANSFORM paths REPLACE "(.+)" "#include \"weft/\\1\"\n")

@@ -40,4 +40,7 @@ std::vector<Operator> DepthwiseOperators();
 // Runs the cases that activations.py writes from `in` and writes their outputs to `out`; the error, or nothing.
 std::string RunActivations(std::istream& in, std::ostream& out);
 
+// The same of those of operators.py.
+std::string RunTensorOperators(std::istream& in, std::ostream& out);
+
 }  // namespace weft::onnx_test

@@ -4,6 +4,7 @@
 //                                  integer, filter_zero_point, grouped and depthwise
 //     onnx_cases CASES RESULTS     runs CASES and writes their outputs one after the other
 //     onnx_cases activations CASES RESULTS     the same of those of tests/onnx/activations.py
+//     onnx_cases operators CASES RESULTS       the same of those of tests/onnx/operators.py
 #include <cstdio>
 #include <fstream>
 
@@ -40,11 +41,14 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  if (argc == 4 && std::string(argv[1]) == "activations") {
+  const std::string what = argc == 4 ? argv[1] : "";
+  if (what == "activations" || what == "operators") {
     std::ifstream cases(argv[2], std::ios::binary);
     std::ofstream results(argv[3], std::ios::binary);
     if (!cases) return Fail(argv[2], "cannot be read");
-    const std::string error = weft::onnx_test::RunActivations(cases, results);
+    const std::string error = what == "operators"
+                                  ? weft::onnx_test::RunTensorOperators(cases, results)
+                                  : weft::onnx_test::RunActivations(cases, results);
     if (!error.empty()) return Fail(argv[2], error);
     return results.flush() ? 0 : Fail(argv[3], "cannot be written");
   }

@@ -13,4 +13,5 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 "$venv/bin/python" "$here/activations.py" "$build/tests/onnx_cases"
+"$venv/bin/python" "$here/operators.py" "$build/tests/onnx_cases"
 exec "$venv/bin/python" "$here/compare.py" "$build/tests/onnx_cases" "$@"

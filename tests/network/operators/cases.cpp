@@ -134,12 +134,14 @@ std::vector<double> Expected(const TensorProblem& p, const std::vector<double>& 
   ForEach(to, [&](std::int64_t place, std::int64_t n, std::int64_t c, std::int64_t h,
                   std::int64_t w) {
     double& y = made[static_cast<std::size_t>(place)];
-    if (p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool) {
-      y = Averaged(p, src, n, c, h, w);
+    const bool all = p.window.h == from.h && p.window.w == from.w && p.window.pad_top == 0 &&
+                     p.window.pad_left == 0 && p.window.pad_bottom == 0 && p.window.pad_right == 0;
+    if (p.kind == Kind::kGlobalAveragePool || (p.kind == Kind::kAveragePool && all)) {
+      y = GlobalAverage(p, src, n, c);
       return;
     }
-    if (p.kind == Kind::kGlobalAveragePool) {
-      y = GlobalAverage(p, src, n, c);
+    if (p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool) {
+      y = Averaged(p, src, n, c, h, w);
       return;
     }
     const double x = src[PlaceOf(from, n, c, h / p.factor_h, w / p.factor_w)];
@@ -262,6 +264,7 @@ constexpr Window kWindows[] = {
      .pad_right = 1},
     {.h = 3, .w = 2, .stride_h = 1, .stride_w = 3, .pad_top = 2, .pad_right = 1, .dilation_h = 2},
     {.h = 1, .w = 1},
+    {.h = 0, .w = 0},  // as large as the image
 };
 // How many channels of dst lie before those of src, and behind.
 constexpr std::int64_t kAround[][2] = {{0, 0}, {16, 16}, {3, 0}, {32, 5}, {8, 24}, {0, 1}};
@@ -315,7 +318,8 @@ bool MakeProblem(Kind kind, const std::vector<int>& row, TensorProblem* p) {
     p->dst.extents.h *= p->factor_h, p->dst.extents.w *= p->factor_w;
   }
   if (kind == Kind::kMaxPool || kind == Kind::kAveragePool) {
-    const Window& w = p->window = kWindows[row[9] % 4];
+    Window& w = p->window = kWindows[row[9] % 5];
+    if (w.h == 0) w.h = image.h, w.w = image.w;
     p->count_padding = row[9] % 2 == 1;
     const bool ceil = row[7] == 1;
     p->dst.extents.h =

@@ -1,0 +1,116 @@
+#include "weft/rtc/gpu/kernels.hpp"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::rtc {
+
+std::optional<LoadedKernels::Found> LoadedKernels::Loaded(std::uint64_t context, int kernel) {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto at = contexts_.find(context);
+  if (at == contexts_.end()) return std::nullopt;
+  const auto loaded = at->second.kernels.find(kernel);
+  if (loaded == at->second.kernels.end()) return std::nullopt;
+  return Found(loaded->second, at->second.device);
+}
+
+absl::StatusOr<LoadedKernels::Found> LoadedKernels::Get(int kernel, const Maker& make) {
+  if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
+    if (const auto loaded = Loaded(*context, kernel)) return *loaded;
+  }
+  absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
+  if (!device.ok()) return device.status();
+  const std::optional<std::uint64_t> context = CurrentContext();
+  if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
+  const std::lock_guard<std::mutex> makes(making_);
+  if (const auto loaded = Loaded(*context, kernel)) return *loaded;  // by another thread
+  absl::StatusOr<Cubin> cubin = make(kernel, *device);
+  if (!cubin.ok()) return cubin.status();
+  absl::StatusOr<LoadedKernel> loaded =
+      Load(cubin->code, cubin->entry, cubin->threads, cubin->shared_bytes);
+  if (!loaded.ok()) return loaded.status();
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  OnDevice& here = contexts_[*context];
+  here.device = *device;
+  here.kernels[kernel] = *loaded;
+  return Found(*loaded, *device);
+}
+
+namespace {
+
+// The text of one kernel. That the compilers agree about what a launch passes is checked where it is compiled.
+std::string TextOf(const char* include, const std::string& kernel, const KernelRecord& record) {
+  return absl::StrCat("#include \"weft/gemm/arch/cuda_entry.cuh\"\n#include \"", include,
+                      "\"\nusing WeftKernel = ", kernel,
+                      ";\nstatic_assert(WeftKernel::kThreads == ", record.threads,
+                      " && sizeof(WeftKernel::SharedStorage) == ", record.shared_bytes,
+                      " && sizeof(WeftKernel::Params) == ", record.params_bytes, ");\n");
+}
+
+}  // namespace
+
+struct Kernels::State {
+  explicit State(Options of) : options(std::move(of)) {}
+
+  const Options options;
+  LoadedKernels loaded;
+
+  const Cache* cache() const { return options.cache.has_value() ? &*options.cache : nullptr; }
+
+  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, int compute_capability) const {
+    if (kernel < 0 || kernel >= static_cast<int>(options.records.size()) ||
+        options.records[static_cast<std::size_t>(kernel)].threads == 0) {
+      return absl::InternalError(absl::StrCat("rtc: ", options.list, " has no kernel ", kernel));
+    }
+    const KernelRecord& record = options.records[static_cast<std::size_t>(kernel)];
+    const std::string name =
+        absl::StrCat("weft::gemm::OperatorKernel<", options.list, ", ", kernel, ">");
+    // The kernel is Weft's: that it does not compile is no fault of a caller's.
+    const auto error = [&](const std::string& messages) {
+      return absl::InternalError(
+          absl::StrCat("rtc: ", name, " does not compile; please report it: ", messages));
+    };
+    const absl::StatusOr<Code> code =
+        Code::Compile({.text = TextOf(options.include, name, record),
+                       .file = options.list,
+                       .kernels = {absl::StrCat("weft::arch::Entry<", name, ">")},
+                       .variable = {},
+                       .error = error},
+                      compute_capability, cache());
+    if (!code.ok()) return code.status();
+    absl::StatusOr<std::string> cubin = code->Link(code->names()[0], cache());
+    if (absl::IsInvalidArgument(cubin.status()))
+      return error(std::string(cubin.status().message()));
+    if (!cubin.ok()) return cubin.status();
+    return LoadedKernels::Cubin{*std::move(cubin), code->names()[0], record.threads,
+                                record.shared_bytes};
+  }
+
+  absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
+    return loaded.Get(kernel, [this](int number, const arch::DeviceLimits& device) {
+      return Make(number, device.compute_capability);
+    });
+  }
+};
+
+Kernels::Kernels(Options options) : state_(std::make_shared<State>(std::move(options))) {}
+
+absl::Status Kernels::Compile(int kernel, int compute_capability) const {
+  return state_->Make(kernel, compute_capability).status();
+}
+
+absl::Status Kernels::Prepare(int kernel) const {
+  return state_->Get(kernel).status();
+}
+
+absl::Status Kernels::Run(const gemm::Launch& launch, Stream stream,
+                          const gemm::LaunchOptions& options) const {
+  const absl::StatusOr<LoadedKernels::Found> loaded = state_->Get(launch.kernel);
+  if (!loaded.ok()) return loaded.status();
+  const auto& [code, device] = *loaded;
+  arch::LaunchAttributes attributes = launch.attributes;
+  attributes.dependent = options.dependent && device.compute_capability >= 90 &&
+                         state_->options.records[static_cast<std::size_t>(launch.kernel)].dependent;
+  return Enqueue(code, launch.grid, launch.params, attributes, stream);
+}
+
+}  // namespace weft::rtc

@@ -1,0 +1,101 @@
+// Runs kernels that NVRTC compiles when they are first needed: Weft's own, which no policy has, and, by Module, those of
+// policies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/gemm/launch/launch.hpp"
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/rtc/cache/cache.hpp"
+#include "weft/rtc/gpu/compile.hpp"
+#include "weft/rtc/gpu/driver.hpp"
+
+namespace weft::rtc {
+
+// Kernels that are loaded in contexts of GPUs, by number. Each is loaded once in each context. Thread-safe: runs of
+// kernels that are loaded do not wait for others that are made.
+class LoadedKernels {
+ public:
+  struct Cubin {
+    std::string code, entry;
+    int threads = 0, shared_bytes = 0;
+  };
+  // Makes the cubin of a kernel. One is made at a time.
+  using Maker = std::function<absl::StatusOr<Cubin>(int kernel, const arch::DeviceLimits& device)>;
+  using Found = std::pair<LoadedKernel, arch::DeviceLimits>;
+
+  // The kernel in the current context, made and loaded if it was not yet. The errors of CurrentDevice, Load and make.
+  absl::StatusOr<Found> Get(int kernel, const Maker& make);
+
+ private:
+  struct OnDevice {
+    arch::DeviceLimits device;
+    std::map<int, LoadedKernel> kernels;
+  };
+
+  // The kernel in that context, if it has been loaded there.
+  std::optional<Found> Loaded(std::uint64_t context, int kernel);
+
+  // `making_` is held by who makes or loads; `mutex_` guards contexts_, and is held only for a look at them.
+  std::mutex making_;
+  std::shared_mutex mutex_;
+  std::map<std::uint64_t, OnDevice> contexts_;  // by CurrentContext
+};
+
+// The kernels of a KernelList (gemm/launch/kernel_list.hpp) of one of Weft's own headers. Copies share them.
+// Thread-safe.
+class Kernels {
+ public:
+  struct Options {
+    const char* include =
+        "";  // the header that has the list, such as "weft/network/operators/tensor_kernels.hpp"
+    const char* list = "";  // the type that the list is of, such as "weft::network::TensorKernels"
+    std::vector<KernelRecord> records;  // what the host knows of them: KernelsOf<list>()
+    std::optional<Cache> cache;         // where compiled kernels are kept; nothing: nowhere
+  };
+  explicit Kernels(Options options);
+
+  // Compiles a kernel for a compute capability, and links it, as the first run on such a GPU does; it needs no GPU.
+  // NotFound if there is no NVRTC; FailedPrecondition if it has no code for such a GPU; Internal, with what the compiler
+  // says, if the kernel does not compile.
+  absl::Status Compile(int kernel, int compute_capability) const;
+
+  // What the first run of a kernel on the current GPU does before its launch. FailedPrecondition if there is no GPU; the
+  // errors of Compile.
+  absl::Status Prepare(int kernel) const;
+
+  // Enqueues a launch on `stream`. The errors of Prepare; Internal if the driver refuses.
+  absl::Status Run(const gemm::Launch& launch, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// What the host knows of the kernels of a list.
+template <class ListT>
+[[gnu::visibility("hidden")]] std::vector<KernelRecord> KernelsOf() {
+  std::vector<KernelRecord> records(static_cast<std::size_t>(gemm::KernelList<ListT>::kCount));
+  for (int i = 0; i < gemm::KernelList<ListT>::kCount; ++i) {
+    gemm::VisitKernel<ListT>(i, [&]<class Kernel>() {
+      records[static_cast<std::size_t>(i)] = {
+          .threads = Kernel::kThreads,
+          .shared_bytes = sizeof(typename Kernel::SharedStorage),
+          .params_bytes = sizeof(typename Kernel::Params),
+          .dependent = Kernel::kDependent};
+    });
+  }
+  return records;
+}
+
+}  // namespace weft::rtc
