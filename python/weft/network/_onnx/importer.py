@@ -50,7 +50,7 @@ class Importer:
             default = defaults[attribute.name]
             expected = int if attribute.name == "axis" else list if default is None else type(default)
             value: Any = attribute.s.decode(errors="replace") if attribute.type == attribute.STRING else _value_of(attribute)
-            if not isinstance(value, expected) or (expected is list and any(not isinstance(v, int) for v in value)):
+            if not isinstance(value, expected) or (isinstance(value, list) and any(not isinstance(v, int) for v in value)):
                 raise Refused(f"its attribute {attribute.name} is {value}, of another type than ONNX has")
             found[attribute.name] = value
         return found
