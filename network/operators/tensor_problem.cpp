@@ -234,56 +234,6 @@ class Checks {
 
 }  // namespace
 
-const char* NameOf(Kind kind) {
-  switch (kind) {
-    case Kind::kQuantize:
-      return "quantize";
-    case Kind::kDequantize:
-      return "dequantize";
-    case Kind::kConvert:
-      return "convert";
-    case Kind::kConvolution:
-      return "convolution";
-    case Kind::kFullyConnected:
-      return "fully_connected";
-    case Kind::kAdd:
-      return "add";
-    case Kind::kMultiply:
-      return "multiply";
-    case Kind::kTable:
-      return "table";
-    case Kind::kMaxPool:
-      return "max_pool";
-    case Kind::kAveragePool:
-      return "average_pool";
-    case Kind::kGlobalAveragePool:
-      return "global_average_pool";
-    case Kind::kConcat:
-      return "concat";
-    case Kind::kResize:
-      break;
-  }
-  return "resize";
-}
-
-const char* NameOf(Element element) {
-  return element == Element::kInt8 ? "int8" : element == Element::kUint8 ? "uint8" : "float";
-}
-
-const char* NameOf(Format format) {
-  switch (format) {
-    case Format::kNhwc:
-      return NHWC::kName;
-    case Format::kNc4:
-      return NCxHWx<4>::kName;
-    case Format::kNc32:
-      return NCxHWx<32>::kName;
-    case Format::kNchw:
-      break;
-  }
-  return NCHW::kName;
-}
-
 bool IsGlobal(const TensorProblem& p) {
   const Window& w = p.window;
   return w.h == p.src.extents.h && w.w == p.src.extents.w && w.h * w.w <= kMostPixels &&

@@ -6,6 +6,7 @@
 
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/graph/graph.hpp"
+#include "weft/network/graph/names.hpp"
 #include "weft/network/graph/tensor.hpp"
 
 namespace weft::network {
@@ -27,12 +28,6 @@ struct TensorProblem {
   std::int64_t factor_h = 1, factor_w = 1;  // of kResize
   std::string table{};                      // of kTable: 256 bytes, what each byte becomes
 };
-
-// The name of a kind as files of graphs have it, such as "max_pool".
-const char* NameOf(Kind kind);
-// Such as "uint8", and "NHWC".
-const char* NameOf(Element element);
-const char* NameOf(Format format);
 
 // Whether an average pooling is of all pixels at once, and without padding: it is then computed as kGlobalAveragePool,
 // as onnxruntime does, which rounds sums in another way.
