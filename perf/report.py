@@ -172,11 +172,12 @@ def marked_tables(found, made, root):
         marked["build-costs"] = report_compile.builds(result, table)
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
+        marked["small-families-lost"] = report_small.lost(result, table)
     return marked
 
 
 MARKED_TABLES = ("speed", "anchors", "network", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "build-costs", "small-families", "patches")
+                 "build-costs", "small-families", "small-families-lost", "patches")
 
 
 def rewritten(text, marked, name="page"):
