@@ -50,6 +50,13 @@ bool IsNumber(const nb::object& given) {
 
 }  // namespace
 
+float NumberOf(nb::handle given, const char* name) {
+  float number = 0.0f;
+  if (nb::try_cast(given, number)) return number;
+  throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, "=", ReprOf(given),
+                                             " is no number of float32; give one"));
+}
+
 std::string Layout::Name() const {
   const std::string whole = channel_run == 0   ? "NHWC"
                             : channel_run == 1 ? "NCHW"
@@ -318,6 +325,7 @@ void Operator::Set(const std::string& name, nb::handle given) {
   if (nb::try_cast(given, number)) {
     Check(changed->numbers.Set(name, number));
   } else {
+    Check(changed->numbers.SetAddress(name, nullptr));  // of a number no array is looked at
     const Array array = ArrayOf(given, name.c_str());
     CheckArray(array, name.c_str(), 'f', {dst_extents_.c}, "one for each output channel", "");
     Check(changed->numbers.SetAddress(name, array.data));

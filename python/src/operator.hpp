@@ -32,6 +32,9 @@ struct Call {
   float beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
 };
 
+// A number of float32, of Python's or another library's. An error, by this name, if it is none.
+float NumberOf(nb::handle given, const char* name);
+
 // A convolution that an operator runs: its only one, or a phase of a transposed convolution.
 struct Step {
   conv::ConvPlan plan;

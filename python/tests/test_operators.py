@@ -65,6 +65,10 @@ def test_forms_of_a_problem():
     named = weft.problem_of("n2c16h7w7k8r3s2p1")
     assert named == weft.problem_of(dict(n=2, c=16, hw=7, k=8, rs=3, stride=2, padding=1))
     assert (named.p, named.q, str(named)) == (4, 4, "n2c16h7w7k8r3s2p1")
+    assert named == weft.Problem("n2c16h7w7k8r3s2p1") == eval(repr(named)) == weft.problem_of("n1c16h7w7k8r3s2", n=np.uint8(2))
+    assert len({named, weft.problem_of(named), named.replace(n=np.int64(2)), named.replace(flipped=True)}) == 2
+    with pytest.raises(AttributeError):
+        named.n = 3
 
 
 @given(st.integers(1, 2), st.integers(1, 70), st.integers(1, 4), st.sampled_from(["nchw", "nhwc", "nc4", "nc32", "nc64"]))
@@ -93,7 +97,7 @@ def test_transposed(data):
     problem = dict(n=number(1, 2), c=number(1, 40), h=number(2, 5), w=number(2, 5), k=number(1, 40), r=number(1, 4), s=number(1, 4),
                    stride=stride, padding=number(0, 1), dilation=number(1, 2))
     more = number(0, stride - 1)
-    op = weft.ConvTranspose2d(problem, "nc32", output_padding=more)
+    op = weft.ConvTranspose2d(problem, "nc32", output_padding=np.int64(more))
     p, rng = op.problem, np.random.default_rng(number(0, 99))
     x = rng.integers(-128, 128, (p.n, p.c, p.h, p.w)).astype(np.int8)
     w = rng.integers(-128, 128, (p.c, p.k, p.r, p.s)).astype(np.int8)

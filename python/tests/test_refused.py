@@ -45,7 +45,7 @@ CALLS = [
     (lambda: dict(x=np.zeros((1, 1, 4, 4, 64), np.int8)[..., ::2]), ValueError, "x has gaps"),
     (lambda: dict(x=shifted(np.zeros(op().src_shape, np.int8))), ValueError, "aligned"),
     (lambda: dict(w=np.zeros((32, 32, 1, 1), np.int8)), ValueError, "op.pack(w) makes it"),
-    (lambda: dict(w=shifted(op().pack(np.zeros((32, 32, 1, 1), np.int8)))), ValueError, "filter"),
+    (lambda: dict(w=shifted(op().pack(np.zeros((32, 32, 1, 1), np.int8)))), ValueError, "conv: w=0x"),
     (lambda: dict(bias=None), ValueError, "bias is missing"),
     (lambda: dict(bias=np.zeros(32)), TypeError, "bias.dtype=float64 is not float32"),
     (lambda: dict(bias=np.zeros(31, np.float32)), ValueError, "bias.shape=(31,) is not (32,)"),
@@ -55,6 +55,11 @@ CALLS = [
     (lambda: dict(alpha=float("nan")), ValueError, "alpha"),
     (lambda: dict(alpha="much"), TypeError, "alpha is a str"),
     (lambda: dict(output_scale=2.0), ValueError, "output_scale"),
+    (lambda: dict(beta="a"), TypeError, "beta='a' is no number of float32"),
+    (lambda: dict(gamma=None), TypeError, "gamma=None is no number of float32"),
+    (lambda: dict(zero_point=np.zeros(3)), TypeError, "zero_point=array([0., 0., 0.]) is no number of float32"),
+    (lambda: dict(beta=float("inf")), ValueError, "conv: beta is infinite"),
+    (lambda: dict(betta=1), TypeError, "a call has no argument betta; it has x, w, bias"),
 ]
 
 
@@ -73,11 +78,34 @@ def test_output_over_the_input():
         op()(given["x"], given["w"], bias=given["bias"], out=given["x"])
 
 
+TRANSPOSED, X = "n1c32h4w4k32r3s2p1", np.zeros((1, 32, 4, 4), np.int8)
 MADE = [
     (lambda: weft.Conv2d("n1c64"), "h"),
     (lambda: weft.Conv2d(dict(chanels=3)), "problem has no field chanels"),
     (lambda: weft.Conv2d(dict(c=1.5)), "problem.c=1.5 is no whole number"),
     (lambda: weft.Conv2d(7), "problem is a int"),
+    (lambda: weft.problem_of(dict(c="3")), "problem.c='3' is no whole number"),
+    (lambda: weft.problem_of(dict(c=2**63)), "problem.c=9223372036854775808 is no whole number of 64 bits"),
+    (lambda: weft.problem_of(dict(flipped=3)), "problem.flipped=3 is neither True nor False"),
+    (lambda: weft.Problem(3), "name=3 is no text"),
+    (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=0.5), "output_padding=0.5 is neither a whole number nor two of them"),
+    (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 0.5)), "output_padding=(1, 0.5) is neither"),
+    (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 0, 1)), "output_padding=(1, 0, 1) is neither"),
+    (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 2)), "output_padding[1]=2 is not below stride_w=2"),
+    (lambda: weft.reference_transposed(TRANSPOSED, X, X, 1.5), "output_padding=1.5 is neither"),
+    (lambda: weft.Gemm(4, 2.5, 8), "n=2.5 is no whole number"),
+    (lambda: weft.Gemm(4, 4, 6), "k=6 is not a multiple of 4"),
+    (lambda: weft.Depthwise("n1c7h4w4k7r3s1p1", "nhwc"),
+     'k=7 is not a multiple of 4, the channels of one 4-byte store to NHWC; pad k, or use dst="nc4"'),
+    (lambda: weft.Depthwise("n1c24h4w4k24r3s1p1g2", "nc4"), "set groups to c, or use weft.Conv2d"),
+    (lambda: weft.Conv2d("n1c6h4w4k8r3s1p1", "nhwc"), 'pad c to 8 with zeros, in x and w, or use layout="nc32" or "nc4"'),
+    (lambda: weft.Conv2d("n1c24h4w4k24r3s1p1g2", "nhwc", prologue="shared"), 'use prologue="grouped"'),
+    (lambda: weft.Conv2d("n1c32h4w4k32r3s1p1", tile="Nope"), "tile='Nope' is no name of a tile"),
+    (lambda: weft.Conv2d("n1c32h4w4k32r3s1p1", "nc4", tile="Mma128x64"), "tile='Mma128x64' does not read layout='nc4'"),
+    (lambda: weft.Operator(3, "n1c8h4w4k8r1s1"), "source has 3, which is no text"),
+    (lambda: weft.Operator("", "n1c8h4w4k8r1s1", values=[3]), "values has 3, which is no text"),
+    (lambda: weft.Operator("struct A {};", "n1c8h4w4k8r1s1", values=["a b"]), 'rtc: values has "a b"'),
+    (lambda: weft.Operator("struct A : weft::conv::S8Conv4<> {};", "n1c8h4w4k8r1s1", policy="B"), "rtc: policy=B names no type"),
     (lambda: weft.Conv2d("n1c8h4w4k8r1s1", "nchw"), "layout='nchw' is none of"),
     (lambda: weft.Conv2d("n1c8h4w4k8r1s1", epilogue="bias_relux"), "epilogue='bias_relux' is none of"),
     (lambda: weft.Conv2d("n1c8h4w4k8r1s1", tile="a b"), "tile='a b' is no name of a tile"),
@@ -97,6 +125,13 @@ MADE = [
 def test_made(make, sentence):
     with pytest.raises(weft.Error, match=re.escape(sentence)):
         make()
+
+
+def test_arguments_without_a_name():
+    with pytest.raises(weft.ArgumentTypeError, match="w is a NoneType"):
+        op()(arguments()["x"])
+    with pytest.raises(weft.ArgumentTypeError, match="the call has 3 arguments without a name"):
+        op()(arguments()["x"], arguments()["w"], arguments()["bias"])
 
 
 def test_values():
@@ -185,14 +220,28 @@ def test_a_stride_of_zero():
         weft.Conv2d(dict(n=1, c=32, hw=4, k=32, rs=1, stride=0), "nc32")
 
 
-def test_an_address_that_nobody_gave():
+def test_values_of_another_kind():
     of_table = weft.Conv2d("n1c4h4w4k8r1s1p0", "nc4", epilogue=weft.Epilogue("""struct A {
       const float* t = nullptr;
-      constexpr float operator()(float x) const { return x * t[0]; }
+      float scale = 1.0f, many[3] = {};
+      constexpr float operator()(float x) const { return scale * x * t[0]; }
     };""", dtype="float32"))
     x, w = weft.empty(of_table.src_shape, np.int8), of_table.pack(np.ones((8, 4, 1, 1), np.int8))
     with pytest.raises(weft.Error, match="t of a functor has no address; set op.t to 8 numbers"):
         of_table(x, w, bias=np.zeros(8, np.float32))
+    for name, value, sentence in [("t", 3, "t is not a number but an address; set it to an array of float32"),
+                                  ("t", "a", "t is a str; give an array"),
+                                  ("t", np.zeros(3, np.float32), "t.shape=(3,) is not (8,)"),
+                                  ("scale", np.zeros(3), "scale is not an address but a number; set it to one"),
+                                  ("scale", "a", "scale is not an address but a number; set it to one"),
+                                  ("many", 1, "many is not a number but an array, which cannot be set by name"),
+                                  (3, 1, "name=3 is no text")]:
+        with pytest.raises(weft.Error, match=re.escape(sentence)):
+            of_table.set(name, value)
+    with pytest.raises(weft.Error, match="t is not a number but an address; set it to an array"):
+        of_table.t
+    with pytest.raises(weft.Error, match="name=3 is no text"):
+        of_table.get(3)
 
 
 def test_names_that_the_operator_has_itself():

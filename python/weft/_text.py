@@ -119,6 +119,34 @@ def epilogue_of(epilogue: Any) -> Epilogue:
     return Epilogue(**one_of("epilogue", epilogue, EPILOGUES))
 
 
+# What sentences about a policy say of C++ text, and what it is where the policy was made of parts that have names.
+_OF_PARTS = [
+    (r", lower config\.alignment\.dst, or use DstLayout NCxHWx<4>", ', or use dst="nc4"'),
+    (r",( or)? lower config\.alignment\.src \([^)]*\)", ""),
+    (r", or choose narrower stores with WithDstAlignment", ""),
+    (r"SrcLayout NCxHWx<32> or NCxHWx<4>", 'layout="nc32" or "nc4"'),
+    (r"SrcLayout NCxHWx<4>", 'layout="nc4"'),
+    (r"(?:make config\.warp\.m smaller, or )?use NCxHWx<32>", 'use layout="nc32"'),
+    (r"use an MmaSm80Config|take a config of mma_sm80( \(kMma\.\.\.\) or simt)?", 'use a tile such as "Mma128x64"'),
+    (r"or use prologues::(SharedFilter|Grouped)", "or use weft.Conv2d"),  # said of a depthwise convolution
+    (r"prologues::Grouped", 'prologue="grouped"'),
+    (r"in src and filter", "in x and w"),
+    (r"pad K", "pad k"),
+    (r"pad C", "pad c"),
+]
+
+
+def in_words_of_parts(sentence: str, layout: str, tile: str | None) -> str:
+    """A sentence about a policy in the words of who named the parts that it was made of."""
+    if tile and re.search(rf"'{tile}' is not a member of|has no member .{tile}\b", sentence):
+        return f'weft: tile={tile!r} is no name of a tile; docs/tiles.md has them, such as "Mma128x64"'
+    if "does not read its SrcLayout" in sentence:
+        return f"weft: tile={tile!r} does not read layout={layout!r}; docs/tiles.md has the tiles of each layout"
+    for pattern, words in _OF_PARTS:
+        sentence = re.sub(pattern, words, sentence)
+    return sentence
+
+
 def tile_text(tile: str) -> str:
     """The name of a tile's type, such as Mma128x64."""
     if not re.fullmatch(r"[A-Za-z_]\w*", str(tile)):

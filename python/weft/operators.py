@@ -6,7 +6,7 @@ import threading
 from typing import Any, Sequence
 
 from . import _arrays, _floats, _nvrtc, _packing, _text, _weft
-from ._problem import pair_of, problem_of
+from ._problem import pair_of, problem_of, whole_number
 
 _compiled: dict[bytes, _weft.Compiled] = {}
 _lock = threading.Lock()
@@ -14,6 +14,9 @@ _lock = threading.Lock()
 
 def compile_text(source: str, policy: str = "", values: Sequence[str] = ()) -> _weft.Compiled:
     """What the C++ text defines, compiled once for each text in a process."""
+    for name, text in (("source", source), ("policy", policy), *(("values", value) for value in values)):
+        if not isinstance(text, str):
+            raise _weft.ArgumentTypeError(f"weft: {name} has {text!r}, which is no text")
     key = hashlib.sha256("\0".join([source, policy, *values]).encode()).digest()
     with _lock:
         if not _compiled:
@@ -60,6 +63,14 @@ class Operator(_weft.Operator):
     def _start(self, source: str, problem: _weft.Problem, policy: str, values: Sequence[str], **form: Any) -> None:
         _weft.Operator.__init__(self, compile_text(source, policy, tuple(values)), problem, **form)
         object.__setattr__(self, "source", source)
+
+    def _start_of_parts(self, problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any,
+                        prologue: str, tile: str | None, **form: Any) -> None:
+        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem)
+        try:
+            self._start(text, problem, policy, values, **form)
+        except _weft.ArgumentError as error:
+            raise _weft.ArgumentError(_text.in_words_of_parts(str(error), layout, tile)) from None
 
     src_layout = property(lambda self: self._src[0], doc="The layout of x, such as NCxHWx<32>.")
     src_shape = property(lambda self: self._src[1], doc="The shape of x.")
@@ -112,7 +123,7 @@ class Conv2d(Operator):
                  epilogue: Any = "bias_relu", prologue: str | None = None, tile: str | None = None) -> None:
         problem = problem_of(problem)
         chosen = _text.one_of("prologue", prologue or ("grouped" if problem.groups > 1 else "shared"), _text.PROLOGUES)
-        self._start(*_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile))
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile)
 
 
 class Depthwise(Operator):
@@ -122,8 +133,8 @@ class Depthwise(Operator):
                  epilogue: Any = "bias_relu", tile: str | None = None) -> None:
         problem = problem_of(problem)
         if problem.groups == 1:
-            problem.groups = problem.c
-        self._start(*_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile))
+            problem = problem.replace(groups=problem.c)
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile)
 
 
 class ConvTranspose2d(Operator):
@@ -138,8 +149,8 @@ class ConvTranspose2d(Operator):
 
     def __init__(self, problem: Any, layout: str = "nc32", *, output_padding: Any = 0, dtype: str = "int8", dst: str | None = None,
                  dst_dtype: str | None = None, epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        parts = _of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile)
-        self._start(*parts, output_padding=pair_of(output_padding, "output_padding"))
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile,
+                             output_padding=pair_of(output_padding, "output_padding"))
 
     def pack(self, w: Any) -> Any:
         """The filter, to be given as w: an array of w's library. w: int8, of shape (c, k, r, s), PyTorch's and ONNX's order."""
@@ -160,7 +171,7 @@ class CondConv(Operator):
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
                  epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        self._start(*_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile))
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile)
 
     def pack(self, experts: Any) -> Any:
         """The experts, to be given to a call: an array of their library. experts: int8, of shape (e, k, c, r, s)."""
@@ -200,8 +211,11 @@ class Gemm(Operator):
 
     def __init__(self, m: int, n: int, k: int, *, dtype: str = "int8", dst_dtype: str | None = None, epilogue: Any = "bias_identity",
                  tile: str | None = None) -> None:
+        m, n, k = (whole_number(value, name) for name, value in dict(m=m, n=n, k=k).items())
         problem = problem_of(dict(n=1, h=m, w=1, c=k, k=n))
-        self._start(*_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile), matrices=True)
+        if k % 4:
+            raise _weft.ArgumentError(f"weft: k={k} is not a multiple of 4; pad a's rows and b's columns with zeros to k={k + -k % 4}")
+        self._start_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile, matrices=True)
 
     def pack(self, b: Any) -> Any:
         """The right matrix, to be given as w: an array of its library. b: int8, of shape (k, n)."""
@@ -210,9 +224,3 @@ class Gemm(Operator):
             raise _weft.ArgumentError(f"weft: b.shape={tuple(b.shape)} is not {(p.c, p.k)}, k and n")
         return _arrays.like(_packing.convolution(self, _arrays.permute(b, (1, 0)).reshape(p.k, p.c, 1, 1)), b)
 
-
-def _of_parts(problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any, prologue: str,
-              tile: str | None) -> tuple[str, _weft.Problem, str, Sequence[str]]:
-    """What Operator._start takes, of the parts that have names."""
-    text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem)
-    return text, problem, policy, values
