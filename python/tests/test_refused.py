@@ -1,4 +1,5 @@
 """What is refused: each an exception of ours whose sentence names the argument and what would be accepted."""
+import importlib.util
 import re
 import sys
 import types
@@ -116,6 +117,8 @@ MADE = [
     (lambda: weft.Conv2d("n1c32h4w4k32r1s1", epilogue="struct A { float operator()(float x) const { return x; } };"), "not constexpr"),
     (lambda: op().pack(np.zeros((3, 3, 1, 1), np.int8)), "w.shape=(3, 3, 1, 1) is not (32, 32, 1, 1)"),
     (lambda: op().pack(np.zeros((32, 32, 1, 1), np.float32)), "w.dtype=float32 is not int8"),
+    (lambda: op().pack([1, 2]), "w is a list; give an array"),
+    (lambda: weft.Gemm(4, 4, 8).pack(np.zeros((4, 8), np.int8)), "b.shape=(4, 8) is not (8, 4), k and n"),
     (lambda: weft.to_layout(np.zeros((1, 2, 3)), "nhwc"), "3 dimensions"),
     (lambda: weft.to_layout(np.zeros((1, 2, 3, 4)), "abc"), "layout='abc' is none of"),
 ]
@@ -125,6 +128,43 @@ MADE = [
 def test_made(make, sentence):
     with pytest.raises(weft.Error, match=re.escape(sentence)):
         make()
+
+
+def test_experts():
+    mixing = weft.CondConv("n2c32h4w4k32r1s1p0")
+    experts, routing = np.zeros((3, 32, 32, 1, 1), np.int8), np.zeros((2, 3), np.float32)
+    packed, scale = mixing.pack(experts), np.zeros((3, 32), np.float32)
+    for given, sentence in [((experts, routing), "experts.shape=(3, 32, 32, 1, 1) is not (3, 1, 1, 1, 32, 32), experts and one packed filter of each; op.pack"),
+                            ((packed.astype(np.int16), routing), "experts.dtype=int16 is not int8"),
+                            ((packed[:0], routing), "experts.shape=(0, 1, 1, 1, 32, 32) is not (1,"),
+                            (([1], routing), "experts is a list; give an array"),
+                            ((packed, routing.astype(np.float64)), "routing.dtype=float64 is not float32"),
+                            ((packed, routing[:1]), "routing.shape=(1, 3) is not (2, 3), images and experts"),
+                            ((packed, [0.5]), "routing is a list; give an array"),
+                            ((packed, FakeTensor(routing, "cuda")), "routing is an array of "),
+                            ((packed, routing, scale.astype(np.float16)), "expert_scale.dtype=float16 is not float32"),
+                            ((packed, routing, scale[:, 1:]), "expert_scale.shape=(3, 31) is not (3, 32), experts and output channels")]:
+        with pytest.raises(weft.Error, match=re.escape(sentence)):
+            mixing(weft.empty(mixing.src_shape, np.int8), *given[:2], expert_scale=dict(enumerate(given)).get(2))
+    for bad, sentence in [(experts[0], "experts.shape=(32, 32, 1, 1) is not (32, 32, 32, 1, 1)"), (experts.astype(int), "experts.dtype=int64 is not int8"),
+                          ([1], "experts is a list")]:
+        with pytest.raises(weft.Error, match=re.escape(sentence)):
+            mixing.pack(bad)
+
+
+def test_functions_of_torch(monkeypatch):
+    if importlib.util.find_spec("torch") is None:  # what weft.torch asks of it when it is imported
+        by_name = lambda *names, **more: lambda function: function
+        library = types.SimpleNamespace(define=lambda *names, **more: None, impl=by_name, register_fake=by_name)
+        tags = types.SimpleNamespace(needs_fixed_stride_order=0, pt2_compliant_tag=0)
+        monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(library=library, Tag=tags, Tensor=object))
+        monkeypatch.setitem(sys.modules, "weft.torch", None)
+        del sys.modules["weft.torch"]
+    function = importlib.import_module("weft.torch").function
+    with pytest.raises(weft.ArgumentTypeError, match="op is a CondConv, which has no operator of torch; give weft.Conv2d"):
+        function(weft.CondConv("n2c32h4w4k32r1s1p0"))
+    with pytest.raises(weft.ArgumentTypeError, match="op is a str; give a weft.Operator"):
+        function("op")
 
 
 def test_arguments_without_a_name():

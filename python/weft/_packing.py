@@ -8,13 +8,9 @@ import numpy as np
 from . import _arrays, _weft
 
 
-def _int8(w: Any, wanted: tuple[int, ...], what: str) -> np.ndarray:
-    w = _arrays.to_numpy(w)
-    if w.dtype != np.int8:
-        raise _weft.ArgumentTypeError(f"weft: w.dtype={w.dtype} is not int8; nothing is converted silently, so convert it yourself")
-    if w.shape != wanted:
-        raise _weft.ArgumentError(f"weft: w.shape={w.shape} is not {wanted}, {what}")
-    return w
+def _int8(w: Any, name: str, wanted: tuple[int, ...], what: str) -> np.ndarray:
+    _arrays.check(w, name, "int8", wanted, what)
+    return _arrays.to_numpy(w)
 
 
 def _fill(packed: np.ndarray, bank: np.ndarray, interleave: int) -> None:
@@ -28,7 +24,7 @@ def _fill(packed: np.ndarray, bank: np.ndarray, interleave: int) -> None:
     packed[...] = padded.reshape(count, padded.shape[1], -1, interleave, r, s).transpose(0, 2, 4, 5, 1, 3)
 
 
-def convolution(op: _weft.Operator, w: Any, *, experts: int | None = None) -> np.ndarray:
+def convolution(op: _weft.Operator, w: Any, name: str = "w", *, experts: int | None = None) -> np.ndarray:
     """The filter of a convolution, or its bank of filters. experts: a bank of so many, whatever the operator takes."""
     interleave, bits, depthwise, batched, prologue, filters, shape = op._filter
     if bits != 8:
@@ -38,9 +34,9 @@ def convolution(op: _weft.Operator, w: Any, *, experts: int | None = None) -> np
     batched = batched and not depthwise
     if experts is not None:
         filters, shape = experts, (experts, *shape[1:])
-    if prologue == "Grouped" and tuple(w.shape) == (p.k, *one[1:]):
+    if prologue == "Grouped" and tuple(getattr(w, "shape", ())) == (p.k, *one[1:]):
         w = w.reshape(filters, *one)
-    w = _int8(w, (filters, *one) if batched else one, f"the filter of {p}, [k][c][r][s]" + (", one after the other" if batched else ""))
+    w = _int8(w, name, (filters, *one) if batched else one, f"the filter of {p}, [k][c][r][s]" + (", one after the other" if batched else ""))
     packed = _arrays.empty(shape, np.int8)
     if depthwise:
         padded = np.zeros((shape[0] * 4, p.r, shape[2] * 4), np.int8)
@@ -54,7 +50,7 @@ def convolution(op: _weft.Operator, w: Any, *, experts: int | None = None) -> np
 def transposed(op: _weft.Operator, w: Any) -> np.ndarray:
     """The filter of a transposed convolution, part after part: each has the taps that some of the output's pixels meet."""
     p = op.problem
-    w = _int8(w, (p.c, p.k, p.r, p.s), f"the filter of the transposed {p}, [c][k][r][s]").transpose(1, 0, 2, 3)
+    w = _int8(w, "w", (p.c, p.k, p.r, p.s), f"the filter of the transposed {p}, [c][k][r][s]").transpose(1, 0, 2, 3)
     interleave, *_, shape = op._filter
     packed = _arrays.empty(shape, np.int8)
     packed[...] = 0  # between the parts, and the part of zeros

@@ -157,6 +157,11 @@ class ConvTranspose2d(Operator):
         return _arrays.like(_packing.transposed(self, w), w)
 
 
+def _count_of(experts: Any) -> int:
+    """How many experts there are, at least 1: what is no array, or has none, is refused by its type or shape."""
+    return max([1, *getattr(experts, "shape", ())[:1]])
+
+
 class CondConv(Operator):
     """A convolution whose filter is mixed for each image from expert filters (docs/condconv.md).
 
@@ -175,19 +180,17 @@ class CondConv(Operator):
 
     def pack(self, experts: Any) -> Any:
         """The experts, to be given to a call: an array of their library. experts: int8, of shape (e, k, c, r, s)."""
-        return _arrays.like(_packing.convolution(self, experts, experts=int(experts.shape[0]) if len(experts.shape) == 5 else 1), experts)
+        return _arrays.like(_packing.convolution(self, experts, "experts", experts=_count_of(experts)), experts)
 
     def mix(self, experts: Any, routing: Any, expert_scale: Any = None) -> Any:
         """The packed filter of each image, what a convolution with the prologue "per_sample" takes."""
-        shape = tuple(self._filter[6][1:])
-        if tuple(experts.shape[1:]) != shape:
-            raise _weft.ArgumentError(f"weft: experts.shape={tuple(experts.shape)} is not (e, {', '.join(map(str, shape))}); op.pack(experts) makes it of EKCRS")
-        count = experts.shape[0]
-        if tuple(routing.shape) != (self.problem.n, count):
-            raise _weft.ArgumentError(f"weft: routing.shape={tuple(routing.shape)} is not {(self.problem.n, count)}, images and experts")
+        count, shape = _count_of(experts), tuple(self._filter[6][1:])
+        _arrays.check(experts, "experts", "int8", (count, *shape), "experts and one packed filter of each; op.pack(experts) makes it of EKCRS")
+        _arrays.check(routing, "routing", "float32", (self.problem.n, count), "images and experts")
+        _arrays.check_together(routing, "routing", experts, "experts")
         if expert_scale is not None:
-            if tuple(expert_scale.shape) != (count, self.problem.k):
-                raise _weft.ArgumentError(f"weft: expert_scale.shape={tuple(expert_scale.shape)} is not {(count, self.problem.k)}, experts and channels")
+            _arrays.check(expert_scale, "expert_scale", "float32", (count, self.problem.k), "experts and output channels")
+            _arrays.check_together(expert_scale, "expert_scale", experts, "experts")
             blocked = len(shape) == 5  # (c blocks, r, s, k, block), else (k, r, s, c)
             scale = _arrays.empty_like(expert_scale, (count, shape[3] if blocked else shape[0]), "float32")
             scale[...] = 0
@@ -220,7 +223,6 @@ class Gemm(Operator):
     def pack(self, b: Any) -> Any:
         """The right matrix, to be given as w: an array of its library. b: int8, of shape (k, n)."""
         p = self.problem
-        if tuple(b.shape) != (p.c, p.k):
-            raise _weft.ArgumentError(f"weft: b.shape={tuple(b.shape)} is not {(p.c, p.k)}, k and n")
+        _arrays.check(b, "b", "int8", (p.c, p.k), "k and n")
         return _arrays.like(_packing.convolution(self, _arrays.permute(b, (1, 0)).reshape(p.k, p.c, 1, 1)), b)
 
