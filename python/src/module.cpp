@@ -8,6 +8,8 @@
 #include "errors.hpp"
 #include "operator.hpp"
 #include "problem.hpp"
+#include "weft/conv/deconvolution/deconvolution_plan.hpp"
+#include "weft/conv/problem/problem_checks.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/gpu/nvrtc.hpp"
 #include "weft/rtc/text/source_text.hpp"
@@ -104,6 +106,16 @@ void Bind(nb::module_& m) {
       },
       nb::arg("name"), nb::arg("code"), nb::arg("base"), nb::arg("element"), nb::arg("prologue"),
       "The text of a policy; what is empty is the base's.");
+  m.def(
+      "check", [](const conv::Problem& p) { Check(conv::CheckProblem(p)); }, nb::arg("problem"),
+      "An error unless it is a convolution's.");
+  m.def(
+      "check_transposed",
+      [](const conv::Problem& p, const std::pair<std::int64_t, std::int64_t>& output_padding) {
+        Check(conv::CheckDeconvolution(Transposed(p, output_padding.first, output_padding.second)));
+      },
+      nb::arg("problem"), nb::arg("output_padding"),
+      "An error unless it is a transposed convolution's.");
   m.def("nvrtc", &Nvrtc, "What compiles for a GPU, or why nothing does.");
   m.def("gpu", &Gpu, "The GPU that is current, or why there is none.");
   nb::class_<Operator>(m, "Operator")

@@ -79,7 +79,38 @@ def test_output_over_the_input():
         op()(given["x"], given["w"], bias=given["bias"], out=given["x"])
 
 
-TRANSPOSED, X = "n1c32h4w4k32r3s2p1", np.zeros((1, 32, 4, 4), np.int8)
+def reference(problem="n1c4h4w4k8r3s1p1", x=np.zeros((1, 4, 4, 4), np.int8), w=np.zeros((8, 4, 3, 3), np.int8), **arguments):
+    return weft.reference(problem, x, w, **arguments)
+
+
+REFERENCES = [
+    (lambda: reference(x=np.zeros((1, 4, 4, 4))), "x.dtype=float64 is no type of integers"),
+    (lambda: reference(x=np.zeros((1, 4, 4), int)), "x.shape=(1, 4, 4) is not (1, 4, 4, 4), NCHW of n1c4"),
+    (lambda: reference(w=np.zeros((8, 4, 3, 3), np.float32)), "w.dtype=float32 is no type of integers"),
+    (lambda: reference(w=np.zeros((2, 8, 4, 3, 3), int)), "w.shape=(2, 8, 4, 3, 3) is not (8, 4, 3, 3), KCRS"),
+    (lambda: reference("n1c4h4w4k8r3s0p1"), "conv: stride_h=0"),
+    (lambda: reference("n1c4h4w4k8r9s1p1"), "conv: r=9 with dilation_h=1 spans 9 rows"),
+    (lambda: reference(bias=np.zeros(4)), "bias.shape=(4,) is not (8,); give one for each output channel"),
+    (lambda: reference(bias="b"), "bias='b' is no number"),
+    (lambda: reference(sum_bias=np.zeros(8)), "sum_bias.dtype=float64 is no type of integers"),
+    (lambda: reference(sum_bias=np.zeros(3, int)), "sum_bias.shape=(3,) is not (8,)"),
+    (lambda: reference(residual=np.zeros(8)), "residual.shape=(8,) is not (1, 8, 4, 4)"),
+    (lambda: reference(alpha=np.ones(4)), "alpha.shape=(4,) is not (8,); give a number, or one for each output channel"),
+    (lambda: reference(beta="a"), "beta='a' is no number"),
+    (lambda: reference(gamma=[1, 2]), "gamma.shape=(2,) is not ()"),
+    (lambda: reference(output_scale=0), "output_scale=0 is not a finite number above 0"),
+    (lambda: reference(activation="relu"), "activation='relu' is no function"),
+    (lambda: reference(activation=np.sum), "activation(t).shape=() is not (1, 8, 4, 4)"),
+    (lambda: reference(dtype="bfloat16"), "dtype='bfloat16' is none of int8"),
+    (lambda: reference(dtype="int32", bias=np.zeros(8)), "bias is given, and dtype=int32 is the sums as they are"),
+    (lambda: reference(source_zero_point=0.5), "source_zero_point=0.5 is no whole number"),
+    (lambda: weft.reference_transposed(TRANSPOSED, X[:, :3], W), "x.shape=(1, 3, 4, 4) is not (1, 32, 4, 4)"),
+    (lambda: weft.reference_transposed(TRANSPOSED, X, W[:3]), "w.shape=(3, 32, 3, 3) is not (32, 32, 3, 3), CKRS"),
+    (lambda: weft.reference_transposed(TRANSPOSED, X, W, 1.5), "output_padding=1.5 is neither"),
+    (lambda: weft.reference_transposed(TRANSPOSED, X, W, 2), "output_padding[0]=2 is not below stride_h=2"),
+    (lambda: weft.reference_transposed(TRANSPOSED + "g2", X, W), "a transposed convolution has neither groups"),
+]
+TRANSPOSED, X, W = "n1c32h4w4k32r3s2p1", np.zeros((1, 32, 4, 4), np.int8), np.zeros((32, 32, 3, 3), np.int8)
 MADE = [
     (lambda: weft.Conv2d("n1c64"), "h"),
     (lambda: weft.Conv2d(dict(chanels=3)), "problem has no field chanels"),
@@ -93,7 +124,6 @@ MADE = [
     (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 0.5)), "output_padding=(1, 0.5) is neither"),
     (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 0, 1)), "output_padding=(1, 0, 1) is neither"),
     (lambda: weft.ConvTranspose2d(TRANSPOSED, output_padding=(1, 2)), "output_padding[1]=2 is not below stride_w=2"),
-    (lambda: weft.reference_transposed(TRANSPOSED, X, X, 1.5), "output_padding=1.5 is neither"),
     (lambda: weft.Gemm(4, 2.5, 8), "n=2.5 is no whole number"),
     (lambda: weft.Gemm(4, 4, 6), "k=6 is not a multiple of 4"),
     (lambda: weft.Depthwise("n1c7h4w4k7r3s1p1", "nhwc"),
@@ -124,7 +154,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("make, sentence", MADE)
+@pytest.mark.parametrize("make, sentence", [*MADE, *REFERENCES])
 def test_made(make, sentence):
     with pytest.raises(weft.Error, match=re.escape(sentence)):
         make()
