@@ -126,6 +126,17 @@ def test_filters_of_experts(layout):
         np.testing.assert_array_equal(weft.from_layout(y, layout, 40), want)
 
 
+def test_names_and_alignment_of_a_functor():
+    op = weft.Conv2d("n1c4h2w2k4r1s1p0", "nc4", epilogue=weft.Epilogue("""
+        struct MyPolicy { float two = 2.0f; };
+        struct alignas(16) MyEpilogue {
+          constexpr float operator()(float x) const { return weft::epilogues::Mul(MyPolicy{}.two, x); }
+        };""", dtype="float32"))
+    x = weft.empty(op.src_shape, np.int8)
+    x[...] = 1
+    assert (op(x, op.pack(np.ones((4, 4, 1, 1), np.int8)), bias=np.ones(4, np.float32)) == 10).all()
+
+
 def test_matrices():
     rng = np.random.default_rng(6)
     a, b = rng.integers(-128, 128, (37, 48)).astype(np.int8), rng.integers(-128, 128, (48, 24)).astype(np.int8)

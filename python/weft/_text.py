@@ -154,6 +154,13 @@ def tile_text(tile: str) -> str:
     return f"weft::conv::{tile}"
 
 
+def _new_name(name: str, code: str) -> str:
+    """The name, or a longer one: one that C++ text does not have."""
+    while re.search(rf"\b{name}\b", code):
+        name += "_"
+    return name
+
+
 def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Epilogue, prologue: str, tile: str | None,
                 problem: _weft.Problem) -> tuple[str, str, list[str]]:
     """The text of a convolution's policy and the names of its values."""
@@ -161,18 +168,19 @@ def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None,
     dst_type = one_of("dst", dst or layout, _LAYOUTS)
     element = one_of("dtype", dtype, _ELEMENTS)
     chain = epilogue.text(dst_dtype or dtype)
+    chain_name, policy_name = _new_name("MyEpilogue", epilogue.code), _new_name("MyPolicy", epilogue.code)
     if prologue == "Depthwise":
-        parts = [f"MyEpilogue, {dst_type}"]
+        parts = [f"{chain_name}, {dst_type}"]
         parts += [tile_text(tile)] if tile else []
         base = f"weft::conv::{_DEPTHWISE[str(layout).lower()]}<{', '.join(parts)}>"
         prologue = ""  # the base's
     else:
-        parts = [f"MyEpilogue, {dst_type}, {tile_text(tile or default)}"]
+        parts = [f"{chain_name}, {dst_type}, {tile_text(tile or default)}"]
         if str(layout).lower() == "nhwc" and not str(tile or default).startswith("Wgmma"):
             load = next(x for x in (16, 8, 4) if problem.c // problem.groups % x == 0 or x == 4)
             store = next(x for x in (8, 4, 1) if problem.k // problem.groups % x == 0)
             parts.append(f"{load}, {store}")
         base = f"weft::conv::{base}<{', '.join(parts)}>"
         prologue = f"weft::prologues::{prologue}" if prologue != "SharedFilter" else ""
-    code = f"{epilogue.code}\nstruct MyEpilogue : {chain} {{}};\n"
-    return _weft.policy_source("MyPolicy", code, base, element, prologue), "MyPolicy", epilogue.values
+    code = f"{epilogue.code}\nstruct {chain_name} : {chain} {{}};\n"
+    return _weft.policy_source(policy_name, code, base, element, prologue), policy_name, epilogue.values
