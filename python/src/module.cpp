@@ -119,16 +119,26 @@ void Bind(nb::module_& m) {
   m.def("nvrtc", &Nvrtc, "What compiles for a GPU, or why nothing does.");
   m.def("gpu", &Gpu, "The GPU that is current, or why there is none.");
   nb::class_<Operator>(m, "Operator")
-      .def(nb::init<const rtc::Operator&, const conv::Problem&, bool>(), nb::arg("compiled"),
-           nb::arg("problem"), nb::arg("matrices") = false)
+      .def(
+          "__init__",
+          [](Operator* self, const rtc::Operator& compiled, const conv::Problem& problem,
+             bool matrices, nb::handle source_zero_point) {
+            new (self) Operator(compiled, problem, matrices,
+                                WholeNumberOf(source_zero_point, "source_zero_point"));
+          },
+          nb::arg("compiled"), nb::arg("problem"), nb::arg("matrices") = false,
+          nb::arg("source_zero_point").none() = 0)
       .def(
           "__init__",
           [](Operator* self, const rtc::Operator& compiled, const conv::Problem& p,
-             const std::pair<std::int64_t, std::int64_t>& output_padding) {
+             const std::pair<std::int64_t, std::int64_t>& output_padding,
+             nb::handle source_zero_point) {
             new (self)
-                Operator(compiled, Transposed(p, output_padding.first, output_padding.second));
+                Operator(compiled, Transposed(p, output_padding.first, output_padding.second),
+                         WholeNumberOf(source_zero_point, "source_zero_point"));
           },
-          nb::arg("compiled"), nb::arg("problem"), nb::arg("output_padding"))
+          nb::arg("compiled"), nb::arg("problem"), nb::arg("output_padding"),
+          nb::arg("source_zero_point").none() = 0)
       .def(
           "__call__",
           [](const Operator& self, nb::object x, nb::object w, const nb::args& nameless,
@@ -204,6 +214,9 @@ void Bind(nb::module_& m) {
                      }
                      return parts;
                    })
+      .def_prop_ro("_packed", [](const Operator& o) { return TupleOf(o.packed()); })
+      .def_prop_ro("_corrected", &Operator::corrected)
+      .def("_correct", &Operator::Correct, nb::arg("step"), nb::arg("sums"), nb::arg("w"))
       .def_prop_ro("values", &Operator::names,
                    "The names of the functors' members that can be set.")
       .def(

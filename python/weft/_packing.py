@@ -1,7 +1,7 @@
 """Filters in the order in which kernels read them."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -24,6 +24,22 @@ def _fill(packed: np.ndarray, bank: np.ndarray, interleave: int) -> None:
     packed[...] = padded.reshape(count, padded.shape[1], -1, interleave, r, s).transpose(0, 2, 4, 5, 1, 3)
 
 
+def _corrected(op: _weft.Operator, packed: np.ndarray, sums_of: Callable[[int], np.ndarray]) -> np.ndarray:
+    """A packed filter and behind it, if x has a zero point, what that adds to the sums of each step.
+
+    sums_of: the sums (k, r, s) over the input channels of a part of the filter.
+    """
+    steps = op._corrected
+    if not steps:
+        return packed
+    w = _arrays.empty(op._packed, np.int8)
+    w[...] = 0
+    w[: packed.size] = packed.reshape(-1)
+    for step, part in steps:
+        op._correct(step, np.ascontiguousarray(sums_of(part), np.int32), w)
+    return w
+
+
 def convolution(op: _weft.Operator, w: Any, name: str = "w", *, experts: int | None = None) -> np.ndarray:
     """The filter of a convolution, or its bank of filters. experts: a bank of so many, whatever the operator takes."""
     interleave, bits, depthwise, batched, prologue, filters, shape = op._filter
@@ -44,7 +60,7 @@ def convolution(op: _weft.Operator, w: Any, name: str = "w", *, experts: int | N
         packed[...] = padded.reshape(-1, 4, p.r, shape[2], 4).transpose(0, 2, 3, 1, 4)
     else:
         _fill(packed if batched else packed[None], w.reshape(-1, *one), interleave)
-    return packed
+    return _corrected(op, packed, lambda part: w.reshape(-1, *one[1:]).sum(1, np.int32))
 
 
 def transposed(op: _weft.Operator, w: Any) -> np.ndarray:
@@ -54,8 +70,8 @@ def transposed(op: _weft.Operator, w: Any) -> np.ndarray:
     interleave, *_, shape = op._filter
     packed = _arrays.empty(shape, np.int8)
     packed[...] = 0  # between the parts, and the part of zeros
+    taps = []
     for offset, part_shape, row, column, step_h, step_w, zeros in op._parts:
-        if not zeros:
-            part = packed[offset : offset + int(np.prod(part_shape))].reshape(part_shape)
-            _fill(part[None], w[None, :, :, row::step_h, column::step_w][..., ::-1, ::-1], interleave)
-    return packed
+        taps.append(np.zeros((p.k, p.c, 1, 1), np.int8) if zeros else w[:, :, row::step_h, column::step_w][..., ::-1, ::-1])
+        _fill(packed[offset : offset + int(np.prod(part_shape))].reshape(part_shape)[None], taps[-1][None], interleave)
+    return _corrected(op, packed, lambda part: taps[part].sum(1, np.int32))

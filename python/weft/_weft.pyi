@@ -129,6 +129,12 @@ def last_type(source: str) -> str:
 def policy_source(name: str, code: str, base: str, element: str, prologue: str) -> str:
     """The text of a policy; what is empty is the base's."""
 
+def check(problem: Problem) -> None:
+    """An error unless it is a convolution's."""
+
+def check_transposed(problem: Problem, output_padding: tuple[int, int]) -> None:
+    """An error unless it is a transposed convolution's."""
+
 def nvrtc() -> str:
     """What compiles for a GPU, or why nothing does."""
 
@@ -137,10 +143,10 @@ def gpu() -> str:
 
 class Operator:
     @overload
-    def __init__(self, compiled: Compiled, problem: Problem, matrices: bool = False) -> None: ...
+    def __init__(self, compiled: Compiled, problem: Problem, matrices: bool = False, source_zero_point: object | None = 0) -> None: ...
 
     @overload
-    def __init__(self, compiled: Compiled, problem: Problem, output_padding: tuple[int, int]) -> None: ...
+    def __init__(self, compiled: Compiled, problem: Problem, output_padding: tuple[int, int], source_zero_point: object | None = 0) -> None: ...
 
     def __call__(self, x: Any, w: Any, *, bias: Any = None, residual: Any = None, alpha: Any = None, beta: float = 1.0, gamma: float = 1.0, output_scale: float = 0.0, zero_point: float = 0.0, out: Any = None, stream: Any = None) -> Any:
         """
@@ -175,6 +181,14 @@ class Operator:
 
     @property
     def _parts(self) -> list: ...
+
+    @property
+    def _packed(self) -> tuple: ...
+
+    @property
+    def _corrected(self) -> list[tuple[int, int]]: ...
+
+    def _correct(self, step: int, sums: object, w: object) -> None: ...
 
     @property
     def values(self) -> list[str]:

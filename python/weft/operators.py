@@ -34,6 +34,7 @@ class Operator(_weft.Operator):
     policy: the name of the struct; the last type of the text unless given.
     values: names of members of Weft's own functors that are to be set by name, such as "high"; those of the functors
         in the text are known.
+    source_zero_point: the integer of x that stands for 0, of a policy whose epilogue has the stage SourceZeroPoint.
 
     Calling it runs it:
 
@@ -57,18 +58,19 @@ class Operator(_weft.Operator):
     weft.Error, whose sentence says what would be accepted.
     """
 
-    def __init__(self, source: str, problem: Any, *, policy: str = "", values: Sequence[str] = ()) -> None:
-        self._start(source, problem_of(problem), policy, values)
+    def __init__(self, source: str, problem: Any, *, policy: str = "", values: Sequence[str] = (), source_zero_point: int = 0) -> None:
+        self._start(source, problem_of(problem), policy, values, source_zero_point=source_zero_point)
 
     def _start(self, source: str, problem: _weft.Problem, policy: str, values: Sequence[str], **form: Any) -> None:
         _weft.Operator.__init__(self, compile_text(source, policy, tuple(values)), problem, **form)
         object.__setattr__(self, "source", source)
 
     def _start_of_parts(self, problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any,
-                        prologue: str, tile: str | None, **form: Any) -> None:
-        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem)
+                        prologue: str, tile: str | None, source_zero_point: int, **form: Any) -> None:
+        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem,
+                                                 source_zero_point != 0)
         try:
-            self._start(text, problem, policy, values, **form)
+            self._start(text, problem, policy, values, source_zero_point=source_zero_point, **form)
         except _weft.ArgumentError as error:
             raise _weft.ArgumentError(_text.in_words_of_parts(str(error), layout, tile)) from None
 
@@ -115,26 +117,28 @@ class Conv2d(Operator):
     prologue: which filter an output has: "shared"; "per_sample", one for each image; "local", one for each output pixel;
         "grouped" where the problem has groups.
     tile: a name of docs/tiles.md; one that suits any problem of the layout unless given.
+    source_zero_point: the integer of x that stands for 0, which pads an image, too. op.pack writes what it adds to the sums
+        behind the filter.
 
     Calling it runs it, as weft.Operator describes.
     """
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
-                 epilogue: Any = "bias_relu", prologue: str | None = None, tile: str | None = None) -> None:
+                 epilogue: Any = "bias_relu", prologue: str | None = None, tile: str | None = None, source_zero_point: int = 0) -> None:
         problem = problem_of(problem)
         chosen = _text.one_of("prologue", prologue or ("grouped" if problem.groups > 1 else "shared"), _text.PROLOGUES)
-        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile)
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile, source_zero_point)
 
 
 class Depthwise(Operator):
     """A depthwise convolution: groups = c, which the problem need not say, and k a multiple of c. The rest as Conv2d's."""
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
-                 epilogue: Any = "bias_relu", tile: str | None = None) -> None:
+                 epilogue: Any = "bias_relu", tile: str | None = None, source_zero_point: int = 0) -> None:
         problem = problem_of(problem)
         if problem.groups == 1:
             problem = problem.replace(groups=problem.c)
-        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile)
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile, source_zero_point)
 
 
 class ConvTranspose2d(Operator):
@@ -148,8 +152,8 @@ class ConvTranspose2d(Operator):
     """
 
     def __init__(self, problem: Any, layout: str = "nc32", *, output_padding: Any = 0, dtype: str = "int8", dst: str | None = None,
-                 dst_dtype: str | None = None, epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile,
+                 dst_dtype: str | None = None, epilogue: Any = "bias_relu", tile: str | None = None, source_zero_point: int = 0) -> None:
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile, source_zero_point,
                              output_padding=pair_of(output_padding, "output_padding"))
 
     def pack(self, w: Any) -> Any:
@@ -176,7 +180,7 @@ class CondConv(Operator):
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
                  epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile)
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile, 0)
 
     def pack(self, experts: Any) -> Any:
         """The experts, to be given to a call: an array of their library. experts: int8, of shape (e, k, c, r, s)."""
@@ -213,12 +217,12 @@ class Gemm(Operator):
     """
 
     def __init__(self, m: int, n: int, k: int, *, dtype: str = "int8", dst_dtype: str | None = None, epilogue: Any = "bias_identity",
-                 tile: str | None = None) -> None:
+                 tile: str | None = None, source_zero_point: int = 0) -> None:
         m, n, k = (whole_number(value, name) for name, value in dict(m=m, n=n, k=k).items())
         problem = problem_of(dict(n=1, h=m, w=1, c=k, k=n))
         if k % 4:
             raise _weft.ArgumentError(f"weft: k={k} is not a multiple of 4; pad a's rows and b's columns with zeros to k={k + -k % 4}")
-        self._start_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile, matrices=True)
+        self._start_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile, source_zero_point, matrices=True)
 
     def pack(self, b: Any) -> Any:
         """The right matrix, to be given as w: an array of its library. b: int8, of shape (k, n)."""
