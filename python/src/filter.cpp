@@ -49,10 +49,6 @@ void Operator::LayOutCorrections(std::int64_t source_zero_point) {
   if (source_zero_point < least || source_zero_point >= least + values) {
     throw refused(" is no value of x; give one from ", least, " to ", least + values - 1);
   }
-  if (facts.prologue.batched && !facts.depthwise && facts.prologue.name != std::string("Grouped")) {
-    throw refused(" with the prologue ", facts.prologue.name,
-                  "; it goes with one filter for all images and pixels");
-  }
   std::int64_t end = RoundUp(filter().size(), 64);
   for (Step& step : steps_) {
     if (step.plan.problem.IsEmpty()) continue;

@@ -88,6 +88,15 @@ def test_layouts_return(n, c, h, layout):
     np.testing.assert_array_equal(weft.from_layout(there, layout, c), x)
 
 
+def test_nhwc_takes_any_k():
+    rng = np.random.default_rng(4)
+    op = weft.Conv2d("n1c12h4w4k7r3s1p1", "nhwc")
+    x, w = rng.integers(-128, 128, (1, 12, 4, 4)).astype(np.int8), rng.integers(-128, 128, (7, 12, 3, 3)).astype(np.int8)
+    given_too = dict(bias=np.zeros(7, np.float32), alpha=2**-8)
+    y = op(weft.to_layout(x, "nhwc"), op.pack(w), **given_too)
+    np.testing.assert_array_equal(weft.from_layout(y, "nhwc"), weft.reference(op.problem, x, w, activation=relu, **given_too))
+
+
 def test_out_is_written_where_it_lies():
     op = weft.Conv2d("n1c32h4w4k32r1s1p0", "nc32")
     out = weft.empty(op.dst_shape, np.int8)

@@ -87,15 +87,15 @@ def epilogue(total: np.ndarray, *, bias: Any = None, sum_bias: Any = None, resid
             if value is not None:
                 raise _weft.ArgumentError(f"weft: {name} is given, and dtype=int32 is the sums as they are, with sum_bias; leave it out")
         return total.astype(np.int32)
-    beta, gamma, zero_point = (_floats(v, name, (), "a number") for name, v in dict(beta=beta, gamma=gamma, zero_point=zero_point).items())
+    numbers = {name: _floats(v, name, (), "a number") for name, v in dict(beta=beta, gamma=gamma, zero_point=zero_point).items()}
     scale = _floats(alpha, "alpha", () if np.ndim(alpha) == 0 else (k,), "a number, or one for each output channel")
     with np.errstate(all="ignore"):
-        t = np.zeros(total.shape, np.float32)
+        t: Any = np.zeros(total.shape, np.float32)
         if residual is not None:
-            t = gamma * _floats(residual, "residual", total.shape, "an array of the output's shape")
+            t = numbers["gamma"] * _floats(residual, "residual", total.shape, "an array of the output's shape")
         t = fma(scale.reshape(-1, 1, 1) if scale.ndim else scale, total.astype(np.float32), t)
         if bias is not None:
-            t = fma(beta, _floats(bias, "bias", (k,), "one for each output channel").reshape(-1, 1, 1), t)
+            t = fma(numbers["beta"], _floats(bias, "bias", (k,), "one for each output channel").reshape(-1, 1, 1), t)
         if activation is not None:
             if not callable(activation):
                 raise _weft.ArgumentTypeError(f"weft: activation={activation!r} is no function of an array of float32; give one, or None")
@@ -107,7 +107,7 @@ def epilogue(total: np.ndarray, *, bias: Any = None, sum_bias: Any = None, resid
             t = t * (np.float32(1) / step)
         if dtype in ("float32", "float16"):
             return t.astype(dtype)
-        t = (np.rint(t) if round_first else t) + zero_point
+        t = (np.rint(t) if round_first else t) + numbers["zero_point"]
         limits = np.iinfo(dtype)
         return np.clip(np.rint(np.where(np.isnan(t), np.float32(0), t)), limits.min, limits.max).astype(dtype)
 

@@ -157,6 +157,8 @@ def in_words_of_parts(sentence: str, layout: str, tile: str | None) -> str:
         return f'weft: tile={tile!r} is no name of a tile; docs/tiles.md has them, such as "Mma128x64"'
     if "does not read its SrcLayout" in sentence:
         return f"weft: tile={tile!r} does not read layout={layout!r}; docs/tiles.md has the tiles of each layout"
+    if "does not compile" in sentence:
+        return sentence
     for pattern, words in _OF_PARTS:
         sentence = re.sub(pattern, words, sentence)
     return sentence
@@ -183,6 +185,8 @@ def convolution(layout: str, dst: str | None, dtype: str, dst_dtype: str | None,
     dst_type = one_of("dst", dst or layout, _LAYOUTS)
     element = one_of("dtype", dtype, _ELEMENTS)
     chain = epilogue.text(dst_dtype or dtype, source_zero_point)
+    if source_zero_point and prologue in ("PerSample", "LocalFilter"):
+        raise _weft.ArgumentError('weft: source_zero_point goes with one filter for all images and pixels, and not with prologue="per_sample" or "local"')
     chain_name, policy_name = _new_name("MyEpilogue", epilogue.code), _new_name("MyPolicy", epilogue.code)
     if prologue == "Depthwise":
         parts = [f"{chain_name}, {dst_type}"]
