@@ -41,18 +41,18 @@ class Model(FloatModel):
                          nearest_mode="floor")
 
 
-def resnet50(size=32):
-    """Bottlenecks; two a stage."""
+def resnet50(size=32, blocks=(2, 2, 2, 2), width=16, classes=100):
+    """Bottlenecks. torchvision's has blocks=(3, 4, 6, 3), width=64 and 1000 classes."""
     m = Model("resnet50", size)
-    x = m.max_pool(m.relu(m.convolution("x", 32, 7, 2)), 3, 2, 1)
-    for stage in range(4):
-        k = 16 << stage
-        for block in range(2):
+    x = m.max_pool(m.relu(m.convolution("x", width, 7, 2)), 3, 2, 1)
+    for stage, count in enumerate(blocks):
+        k = width << stage
+        for block in range(count):
             stride = 2 if stage and not block else 1
             y = m.relu(m.convolution(m.relu(m.convolution(x, k)), k, 3, stride))
             y = m.convolution(y, 4 * k)
             x = m.relu(m.add(y, x if block else m.convolution(x, 4 * k, 1, stride)))
-    return m.model(m.fully_connected(m.flatten(m.average(x)), 100))
+    return m.model(m.fully_connected(m.flatten(m.average(x)), classes))
 
 
 def mobilenet_v2(size=64):

@@ -119,6 +119,28 @@ def test_network(model):
 
 
 @needs_network
+@pytest.mark.parametrize("library", ("torch", "cupy"))
+def test_network_on_gpu(model, library):
+    """The same bits over arrays of the GPU, at once and in a CUDA graph."""
+    gpu = weft._weft.gpu()
+    if not gpu.startswith("compute capability"):
+        pytest.skip(f"no GPU: {gpu}")
+    lib = pytest.importorskip(library)
+    loaded = weft.load(model)
+    x = np.random.default_rng(5).normal(size=(4, 3, 8, 6)).astype(np.float32)
+    want = network.run_reference(loaded.graph, {"x": x})["y"]
+    there = lib.from_numpy(x).cuda() if library == "torch" else lib.asarray(x)
+    y = loaded(there)
+    np.testing.assert_array_equal(y.cpu().numpy() if library == "torch" else lib.asnumpy(y), want)
+    if library == "torch":
+        out, graph = lib.zeros_like(y), lib.cuda.CUDAGraph()
+        with lib.cuda.graph(graph):
+            loaded(there, out=out)
+        graph.replay()
+        np.testing.assert_array_equal(out.cpu().numpy(), want)
+
+
+@needs_network
 def test_calls_refused(model):
     loaded = weft.load(model)
     x = np.zeros((1, 3, 8, 6), np.float32)

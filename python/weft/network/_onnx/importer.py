@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import onnx
@@ -10,6 +10,7 @@ import onnx
 from .._graph import ELEMENTS, ONE_ELEMENT, Graph, Node, Tensor, check_sums, output_shape
 from .values import Constant, Failed, FloatInput, Function, Integers, Pending, Quantization, Refused
 
+_value_of: Callable[[Any], Any] = onnx.helper.get_attribute_value
 _INTEGERS = {np.dtype(np.int8): "int8", np.dtype(np.uint8): "uint8"}
 
 
@@ -48,9 +49,8 @@ class Importer:
                 raise Refused(f"its attribute {attribute.name} is not known here; {', '.join(defaults) or 'none'} would be")
             default = defaults[attribute.name]
             expected = int if attribute.name == "axis" else list if default is None else type(default)
-            value = onnx.helper.get_attribute_value(attribute)
-            value = value.decode(errors="replace") if isinstance(value, bytes) else list(value) if hasattr(value, "__len__") else value
-            if not isinstance(value, expected) or (expected is list and any(not isinstance(v, int) for v in value)):
+            value: Any = attribute.s.decode(errors="replace") if attribute.type == attribute.STRING else _value_of(attribute)
+            if not isinstance(value, expected) or (isinstance(value, list) and any(not isinstance(v, int) for v in value)):
                 raise Refused(f"its attribute {attribute.name} is {value}, of another type than ONNX has")
             found[attribute.name] = value
         return found

@@ -42,8 +42,8 @@ class Constant:
     """An initializer, an output of a Constant node, or what DequantizeLinear makes of one."""
 
     array: np.ndarray
-    scale: np.ndarray | None = None  # one float32, or one for each index of `axis`; None unless dequantized
-    zero_point: np.ndarray | None = None
+    scale: Any = None  # one float32, or one for each index of `axis`, as an array; None unless dequantized
+    zero_point: Any = None  # likewise, of the array's type, or None
     axis: int = 1
 
 
