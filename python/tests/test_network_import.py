@@ -59,6 +59,19 @@ def test_random_models(element):
     assert kinds == set(network._graph.KINDS) - {"convert"}
 
 
+@pytest.mark.skipif(not hasattr(weft._weft, "Network"), reason="the extension module has no networks")
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_random_models_as_networks(element):
+    """The network of C++ on the CPU gives the bits of the formulas, too. Few, as their kernels are compiled."""
+    for seed in range(3):
+        made = random_models.RandomModel(seed, element)
+        graph = network.import_onnx(made.model())
+        x = made.random.normal(size=(2, *made.size)).astype(np.float32)
+        want, got = network.run_reference(graph, {"x": x}), network.Network(graph)(x)
+        for name, y in zip(graph.outputs, got if isinstance(got, tuple) else (got,)):
+            np.testing.assert_array_equal(y, want[name], err_msg=name)
+
+
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_random_models_in_qdq_format(element):
     """Of int8 onnxruntime computes floats on x86, so that a number between two integers may go the other way: such scales are left out."""
