@@ -50,14 +50,17 @@ std::string ReprOf(nb::handle given) {
   return text;
 }
 
+std::string SentenceOf(const absl::Status& status) {
+  // Behind a line's end are a compiler's words, about C++ text.
+  const absl::string_view text = status.message(), sentence = text.substr(0, text.find('\n'));
+  return absl::StrCat(absl::StrReplaceAll(sentence, kInPython), text.substr(sentence.size()));
+}
+
 void Check(const absl::Status& status) {
   if (status.ok()) return;
   const bool argument = absl::IsInvalidArgument(status) || absl::IsOutOfRange(status) ||
                         absl::IsUnimplemented(status);
-  // Behind a line's end are a compiler's words, about C++ text.
-  const absl::string_view text = status.message(), sentence = text.substr(0, text.find('\n'));
-  throw Error(argument ? ErrorKind::kArgument : ErrorKind::kRun,
-              absl::StrCat(absl::StrReplaceAll(sentence, kInPython), text.substr(sentence.size())));
+  throw Error(argument ? ErrorKind::kArgument : ErrorKind::kRun, SentenceOf(status));
 }
 
 void BindErrors(nb::module_& module) {

@@ -30,6 +30,9 @@ class Error : public std::runtime_error {
 // repr(given), as far as a sentence has room for it.
 std::string ReprOf(nb::handle given);
 
+// What a status says, in which Python's names stand for those of C++.
+std::string SentenceOf(const absl::Status& status);
+
 // Throws what is no OK.
 void Check(const absl::Status& status);
 

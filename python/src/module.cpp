@@ -65,14 +65,14 @@ std::string NameOfValue(nb::handle name) {
 
 std::string Nvrtc() {
   const absl::StatusOr<const rtc::Nvrtc*> nvrtc = rtc::Nvrtc::Get();
-  return nvrtc.ok() ? (*nvrtc)->version() : std::string(nvrtc.status().message());
+  return nvrtc.ok() ? (*nvrtc)->version() : SentenceOf(nvrtc.status());
 }
 
 std::string Gpu() {
   const absl::StatusOr<int> capability = rtc::ComputeCapability();
   return capability.ok()
              ? absl::StrCat("compute capability ", *capability / 10, ".", *capability % 10)
-             : std::string(capability.status().message());
+             : SentenceOf(capability.status());
 }
 
 }  // namespace
