@@ -36,6 +36,11 @@ endif()
 include(${CMAKE_CURRENT_LIST_DIR}/WeftAbseil.cmake)
 weft_abseil(WEFT_ABSEIL weft_abseil_where)
 message(STATUS "Weft: Abseil ${WEFT_ABSEIL} in ${weft_abseil_where}")
+weft_abseil_standard(standard "${weft_abseil_where}")
+if(standard)
+  message(FATAL_ERROR "Weft: the project compiles Abseil ${WEFT_ABSEIL} as C++${standard}, and Weft, which is C++20, would not "
+                      "link with it; set(CMAKE_CXX_STANDARD 20) before Abseil becomes a part of the project")
+endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

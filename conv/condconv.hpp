@@ -190,7 +190,7 @@ class CondConv {
   }
 
  private:
-  static constexpr gemm::TileFacts kMixFacts{};  // it runs on any GPU
+  [[gnu::visibility("hidden")]] static constexpr gemm::TileFacts kMixFacts{};  // it runs on any GPU
 
   CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
 

@@ -49,9 +49,9 @@ struct DepthwiseHalfArguments {
   Epilogue epilogue{};
   // This half has no residual and no output, but code that is shared with other operators asks for
   // them.
-  static constexpr const std::int8_t* residual = nullptr;
-  static constexpr const typename Epilogue::Output* dst = nullptr;
-  static constexpr float gamma = 1.0f;
+  [[gnu::visibility("hidden")]] static constexpr const std::int8_t* residual = nullptr;
+  [[gnu::visibility("hidden")]] static constexpr const typename Epilogue::Output* dst = nullptr;
+  [[gnu::visibility("hidden")]] static constexpr float gamma = 1.0f;
 };
 
 // The arguments of a run, as in ConvolutionArguments. No tensor may overlap dst, except a residual

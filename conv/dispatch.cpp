@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "weft/conv/depthwise_pointwise.hpp"
 
@@ -16,22 +18,51 @@ namespace {
 
 using Tiles = gemm::internal::FamilyFacts<ConvolutionPlanner>;
 
-// The source's channels and the output's, of which padding changes one or both.
+// The source's channels or the output's.
 struct Channels {
-  const char* name;                     // in capitals, as the remedy has it
-  std::int64_t Problem::* count;        // c or k
+  char field;                           // c or k
+  std::int64_t Problem::* count;        // the same of a problem
   int gemm::Alignment::* access_bytes;  // of a load or of a store
   const char* accesses;
+
+  // As a remedy has it.
+  std::string Capital() const { return {absl::ascii_toupper(static_cast<unsigned char>(field))}; }
 };
-constexpr Channels kC = {"C", &Problem::c, &gemm::Alignment::src, "loads"};
-constexpr Channels kK = {"K", &Problem::k, &gemm::Alignment::dst, "stores"};
+constexpr Channels kC = {'c', &Problem::c, &gemm::Alignment::src, "loads"};
+constexpr Channels kK = {'k', &Problem::k, &gemm::Alignment::dst, "stores"};
+
+const Channels& OthersThan(const Channels& which) {
+  return which.field == kC.field ? kK : kC;
+}
+
+// A problem, the family that was asked for it, and which of its policies was chosen.
+struct Asked {
+  const Problem& problem;
+  const Tiles& family;
+  const std::vector<Candidate>& candidates;
+  std::size_t chosen;
+  const arch::DeviceLimits* device;
+
+  const ConvFacts& Facts() const { return family.policies[chosen]; }
+
+  // Whether a policy of the family can be used for a problem.
+  bool Takes(std::size_t policy, const Problem& p) const {
+    return HasCode(family, policy, device != nullptr) &&
+           ConvolutionPlanner::Make(p, family.policies[policy], device).ok();
+  }
+  // The bytes of a policy's loads of C, or of its stores of K.
+  int BytesOf(const Channels& which, std::size_t policy) const {
+    return family.policies[policy].config.alignment.*which.access_bytes;
+  }
+};
 
 // The number that C or K is to be a multiple of for accesses of `bytes` bytes: their channels, and of patches
 // that are read as columns of s * c channels fewer.
-std::int64_t ChannelsOf(const Channels& which, const Problem& p, const ConvFacts& f, int bytes) {
-  if (which.count == kK.count) return 8 * bytes / f.store.element_bits;
+std::int64_t ChannelsOf(const Asked& a, const Channels& which, int bytes) {
+  const ConvFacts& f = a.Facts();
+  if (which.field == kK.field) return 8 * bytes / f.store.element_bits;
   const std::int64_t channels = 8 * bytes / f.source.bits;
-  return ReadsPatches(p, f) ? channels / std::gcd(channels, p.s) : channels;
+  return ReadsPatches(a.problem, f) ? channels / std::gcd(channels, a.problem.s) : channels;
 }
 
 // `p` whose groups each have a multiple of `multiple` of these channels.
@@ -41,50 +72,65 @@ Problem Padded(Problem p, const Channels& which, std::int64_t multiple) {
   return p;
 }
 
-// Says what padding these channels, and where that is not enough the others as well, would gain.
-// takes(policy, problem): whether a policy of the family can be used for a problem.
-template <class Takes>
-std::string NoteOn(const Channels& which, const Problem& p, const Tiles& family,
-                   const std::vector<Candidate>& candidates, int chosen, const Takes& takes) {
-  const Channels& others = which.count == kC.count ? kK : kC;
-  const ConvFacts& facts = family.policies[static_cast<std::size_t>(chosen)];
-  const auto bytes_of = [&](std::size_t i) {
-    return family.policies[i].config.alignment.*which.access_bytes;
-  };
-  const int now = facts.config.alignment.*which.access_bytes;
-  std::vector<int> widths;  // the widest first; those that padding is not needed for end the list
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (bytes_of(i) > now) widths.push_back(bytes_of(i));
+// The widths of accesses that are wider than those of the chosen policy, the widest first.
+std::vector<int> WiderThanChosen(const Asked& a, const Channels& which) {
+  std::vector<int> widths;
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    if (a.BytesOf(which, i) > a.BytesOf(which, a.chosen)) widths.push_back(a.BytesOf(which, i));
   }
   std::sort(widths.begin(), widths.end(), std::greater<>());
   widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
-  for (const int width : widths) {
-    const std::int64_t multiple = ChannelsOf(which, p, facts, width);
-    const Problem padded = Padded(p, which, multiple);
-    std::int64_t with_others = 0;  // the other channels that it takes besides, if any
-    bool gains = false;
-    for (std::size_t i = 0; i < candidates.size() && (!gains || with_others != 0); ++i) {
-      if (bytes_of(i) != width) continue;
-      if (candidates[i].status.ok()) return "";  // the model found narrower accesses quicker
-      if (padded.*which.count == p.*which.count) continue;
-      const Problem both = Padded(
-          padded, others,
-          ChannelsOf(others, p, facts, family.policies[i].config.alignment.*others.access_bytes));
-      if (takes(i, padded)) {
-        gains = true, with_others = 0;
-      } else if (!gains && takes(i, both)) {
-        gains = true, with_others = both.*others.count;
-      }
-    }
-    if (!gains) continue;
-    const char* const field = which.count == kC.count ? "c" : "k";
-    std::string note =
-        absl::StrCat(field, p.groups > 1 ? "/groups=" : "=", p.*which.count / p.groups,
-                     " is not a multiple of ", multiple, ": ", now, "-byte ", which.accesses,
-                     ", pad ", which.name, " to ", padded.*which.count);
-    if (with_others != 0) absl::StrAppend(&note, " and ", others.name, " to ", with_others);
-    absl::StrAppend(&note, " for ", width, "-byte ones; ");
-    return note;
+  return widths;
+}
+
+std::vector<std::size_t> PoliciesWith(const Asked& a, const Channels& which, int width) {
+  std::vector<std::size_t> policies;
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    if (a.BytesOf(which, i) == width) policies.push_back(i);
+  }
+  return policies;
+}
+
+// What C and K become so that one of `policies` can be used. Both have to be padded where the accesses
+// to the others of that policy are too wide for the problem as well. Nothing, if padding gains no policy.
+std::optional<Problem> PaddedFor(const Asked& a, const Channels& which, std::int64_t multiple,
+                                 const std::vector<std::size_t>& policies) {
+  const Problem padded = Padded(a.problem, which, multiple);
+  if (padded.*which.count == a.problem.*which.count) return std::nullopt;
+  for (const std::size_t policy : policies) {
+    if (a.Takes(policy, padded)) return padded;
+  }
+  const Channels& others = OthersThan(which);
+  for (const std::size_t policy : policies) {
+    const Problem both = Padded(padded, others, ChannelsOf(a, others, a.BytesOf(others, policy)));
+    if (a.Takes(policy, both)) return both;
+  }
+  return std::nullopt;
+}
+
+std::string Note(const Asked& a, const Channels& which, std::int64_t multiple, int width,
+                 const Problem& padded) {
+  const Problem& p = a.problem;
+  const Channels& others = OthersThan(which);
+  const bool both = padded.*others.count != p.*others.count;
+  return absl::StrCat(
+      std::string(1, which.field), p.groups > 1 ? "/groups=" : "=", p.*which.count / p.groups,
+      " is not a multiple of ", multiple, ": ", a.BytesOf(which, a.chosen), "-byte ",
+      which.accesses, ", pad ", which.Capital(), " to ", padded.*which.count,
+      both ? absl::StrCat(" and ", others.Capital(), " to ", padded.*others.count) : "", " for ",
+      width, "-byte ones; ");
+}
+
+// Says what padding these channels, and where that is not enough the others as well, would gain.
+std::string NoteOn(const Asked& a, const Channels& which) {
+  for (const int width : WiderThanChosen(a, which)) {
+    const std::vector<std::size_t> policies = PoliciesWith(a, which, width);
+    const bool usable = std::any_of(policies.begin(), policies.end(),
+                                    [&](std::size_t i) { return a.candidates[i].status.ok(); });
+    if (usable) return "";  // the model found narrower accesses quicker
+    const std::int64_t multiple = ChannelsOf(a, which, width);
+    const std::optional<Problem> padded = PaddedFor(a, which, multiple, policies);
+    if (padded.has_value()) return Note(a, which, multiple, width, *padded);
   }
   return "";
 }
@@ -94,19 +140,14 @@ std::string NoteOn(const Channels& which, const Problem& p, const Tiles& family,
 std::string AccessNote(const Problem& problem, const Tiles& family,
                        const std::vector<Candidate>& candidates, int chosen,
                        const arch::DeviceLimits* device) {
-  const ConvFacts& facts = family.policies[static_cast<std::size_t>(chosen)];
+  const Asked asked = {problem, family, candidates, static_cast<std::size_t>(chosen), device};
+  const ConvFacts& facts = asked.Facts();
   // Channels of a depthwise convolution are groups, and an empty problem has no accesses.
   if (facts.depthwise || problem.IsEmpty()) return "";
-  const auto takes = [&](std::size_t i, const Problem& p) {
-    return HasCode(family, i, device != nullptr) &&
-           ConvolutionPlanner::Make(p, family.policies[i], device).ok();
-  };
   std::string note;
   // Blocked layouts pad C and K by themselves.
-  if (facts.source.nhwc) note += NoteOn(kC, problem, family, candidates, chosen, takes);
-  if (facts.output.channel_run == 0) {
-    note += NoteOn(kK, problem, family, candidates, chosen, takes);
-  }
+  if (facts.source.nhwc) note += NoteOn(asked, kC);
+  if (facts.output.channel_run == 0) note += NoteOn(asked, kK);
   return note;
 }
 

@@ -65,7 +65,7 @@ struct S8Conv4 {
   using DstLayout = Dst;
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
-  static constexpr auto config =
+  [[gnu::visibility("hidden")]] static constexpr auto config =
       WithSrcAlignment(internal::WithStagedStore<TileT, EpilogueT, Dst>(), 4);
 };
 
@@ -82,7 +82,7 @@ struct S8Conv32 {
   using Epilogue = EpilogueT;
   static constexpr int kWidest = Dst::kChannelRun == 0 || TileT::config.warp.n == 16 ? 4 : 8;
   static constexpr int kMostBytes = kIsWgmma<TileT> ? 16 : kIsInt4<Dst> ? kWidest / 2 : kWidest;
-  static constexpr auto config =
+  [[gnu::visibility("hidden")]] static constexpr auto config =
       WithDstAlignment(TileT::config, internal::StoreBytes<EpilogueT, Dst>(kMostBytes));
 };
 
@@ -100,7 +100,7 @@ struct S8ConvNhwc {
   using Prologue = prologues::SharedFilter;
   using Epilogue = EpilogueT;
   static constexpr int kBytes = internal::BytesOf<EpilogueT, Dst>(kDstChannels);
-  static constexpr auto config = WithSrcAlignment(
+  [[gnu::visibility("hidden")]] static constexpr auto config = WithSrcAlignment(
       WithDstAlignment(TileT::config,
                        internal::StoreBytes<EpilogueT, Dst>(kBytes < 16 ? kBytes : 16)),
       kSrcBytes);
@@ -117,7 +117,7 @@ struct S8Depthwise {
   using Prologue = prologues::Depthwise;
   using Epilogue = EpilogueT;
   // A thread has 4 adjacent channels to store.
-  static constexpr auto config = WithDstAlignment(
+  [[gnu::visibility("hidden")]] static constexpr auto config = WithDstAlignment(
       TileT::config,
       StoreBytes<EpilogueT, Dst>(4 * static_cast<int>(sizeof(typename EpilogueT::Output))));
 };
@@ -286,7 +286,7 @@ struct Int4Filter : PolicyT {
 template <class PolicyT>
 struct Int4Source : PolicyT {
   using SrcLayout = PairedInt4<typename PolicyT::SrcLayout>;
-  static constexpr auto config = WithSrcAlignment(
+  [[gnu::visibility("hidden")]] static constexpr auto config = WithSrcAlignment(
       PolicyT::config, PolicyT::SrcLayout::kInterleave == 4 ? 2 : PolicyT::config.alignment.src);
 };
 
@@ -360,7 +360,7 @@ template <class PolicyT>
 struct WindowSums : PolicyT {
   using DstLayout = NCHW;
   using Epilogue = epilogues::ConvInteger;
-  static constexpr auto config = WithDstAlignment(PolicyT::config, 4);
+  [[gnu::visibility("hidden")]] static constexpr auto config = WithDstAlignment(PolicyT::config, 4);
 };
 constexpr Problem WindowSumsProblem(Problem problem) {
   problem.k = problem.groups;

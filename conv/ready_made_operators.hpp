@@ -110,7 +110,7 @@ struct S8DepthwisePointwise {
   // The adjacent output channels that a thread has: 4 of its warp's 16, or 8 of 32 and more.
   static constexpr int kChannels = TileT::config.warp_n == 16 ? 4 : 8;
   static constexpr int kMostBytes = kChannels * static_cast<int>(sizeof(typename Epilogue::Output));
-  static constexpr auto config =
+  [[gnu::visibility("hidden")]] static constexpr auto config =
       WithDstAlignment(TileT::config, StoreBytes<Epilogue, Dst>(kMostBytes < 16 ? kMostBytes : 16));
 };
 

@@ -9,14 +9,14 @@
 
 namespace weft::conv {
 
-#define WEFT_TILE(type, value, ...)       \
-  struct type {                           \
-    static constexpr auto config = value; \
+#define WEFT_TILE(type, value, ...)                                     \
+  struct type {                                                         \
+    [[gnu::visibility("hidden")]] static constexpr auto config = value; \
   };
 #include "weft/gemm/tile/tiles.def"
-#define WEFT_TILE(type, value, ...)       \
-  struct type {                           \
-    static constexpr auto config = value; \
+#define WEFT_TILE(type, value, ...)                                     \
+  struct type {                                                         \
+    [[gnu::visibility("hidden")]] static constexpr auto config = value; \
   };
 #include "weft/conv/policy/tiles.def"
 

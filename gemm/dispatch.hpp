@@ -195,8 +195,9 @@ class Dispatch<Family<Policies...>> {
   }
 
  private:
-  static constexpr
+  [[gnu::visibility("hidden")]] static constexpr
       typename Planner::Facts kFacts[kPolicies] = {OperatorOf<Policies>::PlanFacts()...};
+  [[gnu::visibility("hidden")]] static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
 
   explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
 
@@ -254,7 +255,6 @@ class Dispatch<Family<Policies...>> {
   }
 
   static internal::FamilyFacts<Planner> FactsOfFamily(absl::Span<const bool> has_gpu_code) {
-    static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
     return {Kind::kWho, Kind::kCMake, &FamilyName, kFacts, has_gpu_code, kOnCpu};
   }
 

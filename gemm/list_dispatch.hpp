@@ -131,11 +131,14 @@ class Dispatch<Family<Listed<Policies>...>> {
     return lines;
   }
 
+  [[gnu::visibility("hidden")]] static constexpr GemmFacts kFacts[] = {
+      Gemm<Listed<Policies>>::Facts()...};
+  // All are compiled for the CPU.
+  [[gnu::visibility("hidden")]] static constexpr bool kOnCpu[] = {(sizeof(Policies) > 0)...};
+
   template <class Machine>
   static absl::StatusOr<Dispatch> Choose(Problems problems, const Machine& machine) {
     if (absl::Status s = CheckFacts(Kind::kWho, machine); !s.ok()) return s;
-    static constexpr GemmFacts kFacts[] = {Gemm<Listed<Policies>>::Facts()...};
-    static constexpr bool kOnCpu[] = {(sizeof(Policies) > 0)...};  // all are compiled for the CPU
     const bool has_gpu_code[] = {HasGpuCode<Listed<Policies>>()...};
     auto [plans, candidates] = internal::ConsiderPlans<GemmListPlanner>(
         problems, machine, {Kind::kWho, Kind::kCMake, nullptr, kFacts, has_gpu_code, kOnCpu});

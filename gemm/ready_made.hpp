@@ -180,7 +180,7 @@ struct TiledGemm {
   using LayoutB = typename LayoutsT::LayoutB;
   using LayoutC = typename LayoutsT::LayoutC;
   using Epilogue = EpilogueT;
-  static constexpr auto config =
+  [[gnu::visibility("hidden")]] static constexpr auto config =
       TileT::kSizes.template Config<ElementT, typename EpilogueT::Output, LayoutC>();
 };
 

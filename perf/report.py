@@ -38,7 +38,7 @@ TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
                 "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
-                "docs/operators.md")
+                "docs/operators.md", "docs/log/tiles_and_model.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 MARKED = re.compile(
@@ -46,7 +46,8 @@ MARKED = re.compile(
     r"(<!-- weft:perf (?P=name) end -->)", re.DOTALL)
 NAME = re.compile(r"\{\{([a-z0-9-]+)\}\}")
 NOTHING = "Not measured.\n"
-LISTS = ("anchors", "resnet50", "t4_17", "small_k", "reformat", "mobile1x1", "eight", "vgg16", "detection", "fully_connected")
+LISTS = ("anchors", "resnet50", "t4_17", "small_k", "reformat", "mobile1x1", "eight", "vgg16", "detection", "fully_connected",
+         "patches")
 EPILOGUES = {"residual": "resnet50-residual", "hswish": "resnet50-hswish"}
 
 
@@ -151,6 +152,9 @@ def marked_tables(found, made, root):
             results = found.layers("anchors") or found.layers("resnet50") or found.networks()
             e = results[-1]["environment"]
             marked[name] = made[name] + f"\n{e['device']}, commit {e['commit']}, {found.newest()}.\n"
+    if patches := found.layers("patches") or Set(found.earlier).layers("patches"):
+        e = patches[-1]["environment"]
+        marked["patches"] = tables.best(patches) + f"\n{e['device']}, commit {e['commit']}, {e['date']}.\n"
     for name, (file, *_) in report_benches.BENCHES.items():
         earlier = [r for gpu in PAGES for part in ("", "earlier/")
                    if (r := Set(root / RESULTS / f"{part}{gpu}").one(file, report_benches.FIELDS, ()))]
@@ -168,11 +172,12 @@ def marked_tables(found, made, root):
         marked["build-costs"] = report_compile.builds(result, table)
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
+        marked["small-families-lost"] = report_small.lost(result, table)
     return marked
 
 
 MARKED_TABLES = ("speed", "anchors", "network", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "build-costs", "small-families")
+                 "build-costs", "small-families", "small-families-lost", "patches")
 
 
 def rewritten(text, marked, name="page"):

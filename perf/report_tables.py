@@ -70,6 +70,18 @@ def layers(results):
     return table(("layer", *columns), lines)
 
 
+def best(results):
+    """One line for each layer and batch: the quickest of our layouts, and what the model's choice among its tiles loses."""
+    lines = []
+    for r in (row for result in results for row in result["rows"] if good(row)):
+        model = next((c.get("model_over_best") for c in r.get("layouts", {}).values() if c.get("best") == r["kernel"]), None)
+        lines.append((r["layer"], r["batch"], r["layout"], f"`{r['kernel']}`", significant(r["ours_us"]), significant(r["floor_us"]),
+                      significant(model), significant(r.get("ratio"))))
+    left = [of_all(result) - len(result["rows"]) for result in results]
+    return table(("layer", "N:", "layout", "tile", "ours, us:", "floor, us:", "model / best:", "peer / ours:"), lines) + (
+        f"\nOf each batch {max(left)} further layers of the list were not run.\n" if any(left) else "")
+
+
 def copies(results):
     """Layers that move bytes: beside a copy of as many."""
     lines = [(r["layer"], r["batch"], number(r, "ours_us", 2), number(r, "copy_us", 2), number(r, "copy_over_ours", 2),

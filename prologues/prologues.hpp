@@ -47,7 +47,7 @@ class LocalBlockName {
   }
 
  public:
-  static constexpr std::array<char, 40> kText = Make();
+  [[gnu::visibility("hidden")]] static constexpr std::array<char, 40> kText = Make();
 };
 
 }  // namespace internal

@@ -11,6 +11,7 @@
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/gpu/module.hpp"
 #include "weft/rtc/gpu/nvrtc.hpp"
+#include "weft/rtc/text/functions.hpp"
 #include "weft/rtc/text/source_text.hpp"
 
 namespace weft::rtc {
@@ -151,6 +152,7 @@ absl::StatusOr<Operator> Compile(std::string_view source, const Options& options
   if (source.find('\0') != source.npos) {
     return absl::InvalidArgumentError("rtc: the source has a zero byte; give C++ text");
   }
+  if (absl::Status s = CheckFunctions(source); !s.ok()) return s;
   for (const std::string& name : options.values) {
     if (!internal::IsNameOfMember(name) || name.size() > std::size_t{kMostName}) {
       return absl::InvalidArgumentError(absl::StrCat(

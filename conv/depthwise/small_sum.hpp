@@ -12,7 +12,7 @@ namespace weft::conv {
 // plus the sum. Floats there are one apart, so one subtraction converts the sum to float, exactly.
 // Before sm_90 a conversion runs at a quarter of an addition's rate or less.
 struct SmallSum {
-  static constexpr float kMagic = 12582912.0f;
+  [[gnu::visibility("hidden")]] static constexpr float kMagic = 12582912.0f;
   static constexpr int kMostProducts = 255;  // 2^22 / 2^14, the largest product
   std::int32_t bits = 0;
 

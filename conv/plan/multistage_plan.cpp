@@ -96,7 +96,8 @@ absl::Status TooFar(Wide reach) {
 }
 
 // Iterators over NHWC add 32-bit offsets, in units, to the 64-bit place of a filter's first tap.
-// Units are counted as if they were the narrowest, for the reason that ChannelsPastTheEnd has.
+// Units are counted as if they were the narrowest, for the reason that ChannelsPastTheEnd has. So many
+// rows from kFarOutside, a row of no pixel, are still outside and within 32 bits.
 absl::Status CheckNhwcOffsets(const Problem& p, const ConvFacts& f) {
   constexpr std::int64_t kNarrowest = 4, kMostRows = std::int64_t{1} << 30;
   const std::int64_t x = kNarrowest * 8 / f.source.bits;

@@ -12,7 +12,7 @@ namespace weft::conv {
 // is for NCxHWx<4>.
 struct DepthwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
-  static constexpr char kName[] = "depthwise";
+  [[gnu::visibility("hidden")]] static constexpr char kName[] = "depthwise";
   static constexpr int kColumns = 4;  // adjacent output pixels of one thread
   int rows;                           // 1 to 8
   int lanes;                          // 1, 2, 4, 8, 16 or 32 threads
@@ -39,7 +39,8 @@ struct DepthwiseConfig {
 };
 
 // kDepthwise4 and kDepthwise32, the named rows of the table of tiles.
-#define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
+#define WEFT_NAMED_TILE(type, constant, value, ...) \
+  [[gnu::visibility("hidden")]] inline constexpr auto constant = value;
 #define WEFT_NAMED_FUSED_TILE(...)
 #include "weft/conv/policy/tiles.def"
 

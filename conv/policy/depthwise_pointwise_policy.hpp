@@ -33,7 +33,7 @@ namespace weft::conv {
 // warp_n / 2 registers of a thread. Small images want few rows, so that there are enough blocks.
 struct DepthwisePointwiseConfig {
   static constexpr gemm::Mainloop kMainloop = gemm::Mainloop::kOther;
-  static constexpr char kName[] = "depthwise_pointwise";
+  [[gnu::visibility("hidden")]] static constexpr char kName[] = "depthwise_pointwise";
   int rows;                   // 1 to 8; fewer at stride 2 and for 5x5 (DepthwiseShape)
   int warps;                  // of a block, 1 to 12
   int warp_n;                 // 16, or a multiple of 32; rows * warp_n is at most 128
@@ -60,7 +60,8 @@ struct DepthwisePointwiseConfig {
 
 // kFused7x3x16 and the other named rows of the table of tiles: rows x warps x warp_n.
 #define WEFT_NAMED_TILE(...)
-#define WEFT_NAMED_FUSED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
+#define WEFT_NAMED_FUSED_TILE(type, constant, value, ...) \
+  [[gnu::visibility("hidden")]] inline constexpr auto constant = value;
 #include "weft/conv/policy/tiles.def"
 
 // The filters and strides that have a kernel are kDepthwiseShapes[1] to [4]: 3x3 and 5x5, stride 1

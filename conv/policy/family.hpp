@@ -46,13 +46,14 @@ struct OperatorKind<PolicyT> {
   static constexpr const char* kWho = "conv";
   // With filters of int4 the name begins with the filter's format, which implies the source's,
   // unless the source is of 4 bits itself.
-  static constexpr const char* kFrom = Checked::kInt4 && !Checked::kInt4Source
-                                           ? PolicyT::FilterLayout::kName
-                                           : PolicyT::SrcLayout::kName;
-  static constexpr const char* kBy = Checked::kInt4Products                   ? "_by_s4"
-                                     : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
-                                                                              : "";
-  static constexpr const char* kTo = PolicyT::DstLayout::kName;
+  [[gnu::visibility("hidden")]] static constexpr const char* kFrom =
+      Checked::kInt4 && !Checked::kInt4Source ? PolicyT::FilterLayout::kName
+                                              : PolicyT::SrcLayout::kName;
+  [[gnu::visibility("hidden")]] static constexpr const char* kBy =
+      Checked::kInt4Products                   ? "_by_s4"
+      : Checked::kInt4 && Checked::kInt4Source ? "_by_int4"
+                                               : "";
+  [[gnu::visibility("hidden")]] static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
   static constexpr bool kIntegerSums = Checked::kIntegerSums;
 };
@@ -66,9 +67,9 @@ struct OperatorKind<PolicyT> {
                           typename PolicyT::DstLayout, typename PolicyT::DepthwiseEpilogue,
                           typename PolicyT::Epilogue>;
   static constexpr const char* kWho = "conv";
-  static constexpr const char* kFrom = PolicyT::SrcLayout::kName;
-  static constexpr const char* kBy = "_depthwise_pointwise";
-  static constexpr const char* kTo = PolicyT::DstLayout::kName;
+  [[gnu::visibility("hidden")]] static constexpr const char* kFrom = PolicyT::SrcLayout::kName;
+  [[gnu::visibility("hidden")]] static constexpr const char* kBy = "_depthwise_pointwise";
+  [[gnu::visibility("hidden")]] static constexpr const char* kTo = PolicyT::DstLayout::kName;
   static constexpr const char* kCMake = "weft_add_operators";
   static constexpr bool kIntegerSums = true;
 };

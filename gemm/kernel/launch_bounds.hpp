@@ -17,7 +17,8 @@ constexpr int BlocksPerSm(int registers, int threads) {
 template <class Parts, int kBlockThreads>
 struct LaunchBounds {
   static constexpr int kThreads = kBlockThreads;
-  static constexpr arch::Requires kRequires = Parts::Mainloop::kRequires;
+  [[gnu::visibility("hidden")]] static constexpr arch::Requires kRequires =
+      Parts::Mainloop::kRequires;
   static constexpr int kRegisters = Parts::kRegisters;
   static constexpr int kMinBlocksPerSm = BlocksPerSm(kRegisters, kThreads);
   static constexpr int kMinBlocksPerSmBefore90 =

@@ -69,7 +69,7 @@ struct OperatorKind<PolicyT> {
                  std::bool_constant<kGrouped<PolicyT>>, LoadOf<PolicyT, true>,
                  LoadOf<PolicyT, false>, std::bool_constant<kHalfSums<PolicyT>>>;
   static constexpr const char* kWho = "gemm";
-  static constexpr const char* kFrom =
+  [[gnu::visibility("hidden")]] static constexpr const char* kFrom =
       kGrouped<PolicyT>   ? (kKMajorB<PolicyT> ? "groups_x_column" : "groups_x_row")
       : kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row_x_column" : "row_x_row")
       : kKMajorB<PolicyT> ? "column_x_column"
@@ -86,8 +86,9 @@ struct OperatorKind<PolicyT> {
       {{"_in_f16", "_b8_in_f16", "_b4_in_f16"},
        {"_a8_in_f16", "_a8_b8_in_f16", "_a8_b4_in_f16"},
        {"_a4_in_f16", "_a4_b8_in_f16", "_a4_b4_in_f16"}}};
-  static constexpr const char* kBy = kByNames[kHalfSums<PolicyT>][kLoad<true>][kLoad<false>];
-  static constexpr const char* kTo =
+  [[gnu::visibility("hidden")]] static constexpr const char* kBy =
+      kByNames[kHalfSums<PolicyT>][kLoad<true>][kLoad<false>];
+  [[gnu::visibility("hidden")]] static constexpr const char* kTo =
       std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor> ? "row" : "column";
   static constexpr const char* kCMake = "weft_add_gemms";
   static constexpr bool kIntegerSums =

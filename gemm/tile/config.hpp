@@ -297,8 +297,10 @@ constexpr WgmmaSm90Config WithPingPong(WgmmaSm90Config config) {
 
 // Configs that suit most layers, ready to be named in a policy: kSimt64x64, kMma128x128,
 // kWgmma128x256 and the others of the table of tiles.
-#define WEFT_NAMED_TILE(type, constant, value, ...) inline constexpr auto constant = value;
-#define WEFT_CONSTANT(constant, value, ...) inline constexpr auto constant = value;
+#define WEFT_NAMED_TILE(type, constant, value, ...) \
+  [[gnu::visibility("hidden")]] inline constexpr auto constant = value;
+#define WEFT_CONSTANT(constant, value, ...) \
+  [[gnu::visibility("hidden")]] inline constexpr auto constant = value;
 #include "weft/gemm/tile/tiles.def"
 
 namespace internal {

@@ -17,13 +17,13 @@ struct ElementTraits {
   using OfB = Type;
   using InMemory = Type;
 };
-#define WEFT_ELEMENT(type, sum, of_b, in_memory, name) \
-  template <>                                          \
-  struct ElementTraits<type> {                         \
-    using Sum = sum;                                   \
-    using OfB = of_b;                                  \
-    using InMemory = in_memory;                        \
-    static constexpr const char* kName = name;         \
+#define WEFT_ELEMENT(type, sum, of_b, in_memory, name)                       \
+  template <>                                                                \
+  struct ElementTraits<type> {                                               \
+    using Sum = sum;                                                         \
+    using OfB = of_b;                                                        \
+    using InMemory = in_memory;                                              \
+    [[gnu::visibility("hidden")]] static constexpr const char* kName = name; \
   };
 #include "weft/layouts/element/elements.def"
 

@@ -60,9 +60,13 @@ struct GlobalAverageKernel {
     if (part != 0 || unit >= p.units.count) return;
     Bytes made{};
     WEFT_UNROLL
-    for (int i = 0; i < kGroup; ++i) {
-      const float sum = static_cast<float>(sums[i / 4].sum[i % 4] - p.subtract);
-      made.quad[i / 4] |= ByteOf(epilogues::Mul(sum, p.ratio), p.to_dst) << 8 * (i % 4);
+    for (int i = 0; i < 4; ++i) {
+      float steps[4];
+      WEFT_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        steps[j] = epilogues::Mul(static_cast<float>(sums[i].sum[j] - p.subtract), p.ratio);
+      }
+      made.quad[i] = BytesOf(t, steps, p.to_dst);
     }
     KeepFirst(made, kept);
     StoreChannels<kWide>(t, p.dst, at, p.channels, made);

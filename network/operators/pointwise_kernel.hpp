@@ -96,10 +96,10 @@ struct PointwiseKernel {
             made.quad[i].lane[j] = epilogues::Mul(FloatOf(t, word, j, p.from_src.base), p.ratio);
           }
         } else if constexpr (kDoes == TensorKernel::kQuantize) {
+          float steps[4];
           WEFT_UNROLL
-          for (int j = 0; j < 4; ++j) {
-            made.quad[i] |= ByteOf(x.quad[i].lane[j] / p.ratio, p.to_dst) << 8 * j;
-          }
+          for (int j = 0; j < 4; ++j) steps[j] = x.quad[i].lane[j] / p.ratio;
+          made.quad[i] = BytesOf(t, steps, p.to_dst);
         } else if constexpr (kDoes == TensorKernel::kTable) {
           made.quad[i] = Looked(shared, t, x.quad[i]);
         } else {
@@ -110,36 +110,41 @@ struct PointwiseKernel {
     return made;
   }
 
+  // Four bytes of the table. Selectors name a byte by their lowest two bits, where both words are the same; only the lowest
+  // byte of what they select is used.
   WEFT_DEVICE static std::uint32_t Looked(const SharedStorage& shared, arch::Thread t,
                                           std::uint32_t word) {
-    std::uint32_t made = 0;
     if constexpr (kDoes == TensorKernel::kTable) {
+      const std::uint32_t* const mine = shared.word + t.lane();
+      std::uint32_t found[4];
       WEFT_UNROLL
       for (int j = 0; j < 4; ++j) {
-        const std::uint32_t byte = word >> 8 * j & 0xffu;
-        const std::uint32_t found = t.LoadShared(&shared.word[byte / 4 * 32 + t.lane()]);
-        made |= (found >> byte % 4 * 8 & 0xffu) << 8 * j;
+        const std::uint32_t byte = word >> 8 * j;
+        const std::uint32_t four = t.LoadShared(mine + (byte & 0xfcu) * 8);
+        found[j] = t.BytePermute(four, four, byte);
       }
+      const std::uint32_t low = t.BytePermute(found[0], found[1], 0x0040u);
+      const std::uint32_t high = t.BytePermute(found[2], found[3], 0x0040u);
+      return t.BytePermute(low, high, 0x5410u);
+    } else {
+      return word;
     }
-    return made;
   }
 
   WEFT_DEVICE static std::uint32_t Combined(const Params& p, arch::Thread t, std::uint32_t x,
                                             std::uint32_t y) {
     using namespace epilogues;  // NOLINT: the numerics contract, as every epilogue has it
-    std::uint32_t made = 0;
+    float steps[4];
     WEFT_UNROLL
     for (int j = 0; j < 4; ++j) {
       const float a = FloatOf(t, x, j, p.from_src.base), b = FloatOf(t, y, j, p.from_other.base);
-      float sum = 0.0f;
       if constexpr (kDoes == TensorKernel::kAdd) {
-        sum = Fma(a, p.ratio, Fma(b, p.other_ratio, p.constant));
+        steps[j] = Fma(a, p.ratio, Fma(b, p.other_ratio, p.constant));
       } else {
-        sum = Add(Mul(p.ratio, a * b), p.constant);  // a * b is exact
+        steps[j] = Add(Mul(p.ratio, Mul(a, b)), p.constant);  // a * b is exact
       }
-      made |= ByteOf(sum, p.to_dst) << 8 * j;
     }
-    return made;
+    return BytesOf(t, steps, p.to_dst);
   }
 };
 

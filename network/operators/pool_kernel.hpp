@@ -9,7 +9,8 @@
 namespace weft::network {
 inline namespace WEFT_BACKEND {
 
-// The greatest of bytes, which ByteNumbers::flip has been applied to. They are kept apart, each in 16 bits.
+// The greatest of bytes, which ByteNumbers::flip has been applied to. Bytes 0 and 2 of a word, and 1 and 3, are kept apart,
+// so that each is a number of 16 bits.
 struct Greatest {
   std::uint32_t even[4] = {}, odd[4] = {};
 
@@ -18,13 +19,13 @@ struct Greatest {
     for (int i = 0; i < 4; ++i) {
       const std::uint32_t word = x.quad[i] ^ p.from_src.flip;
       even[i] = t.MaxPairs(even[i], word & 0x00ff00ffu);
-      odd[i] = t.MaxPairs(odd[i], word >> 8 & 0x00ff00ffu);
+      odd[i] = t.MaxPairs(odd[i], word & 0xff00ff00u);
     }
   }
-  WEFT_DEVICE Bytes Made(const PoolParams& p, std::int32_t) const {
+  WEFT_DEVICE Bytes Made(arch::Thread, const PoolParams& p, std::int32_t) const {
     Bytes made{};
     WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) made.quad[i] = (even[i] | odd[i] << 8) ^ p.from_src.flip;
+    for (int i = 0; i < 4; ++i) made.quad[i] = (even[i] | odd[i]) ^ p.from_src.flip;
     return made;
   }
 };
@@ -41,13 +42,17 @@ struct Average {
       sum[i] = epilogues::Add(sum[i], number);
     }
   }
-  WEFT_DEVICE Bytes Made(const PoolParams& p, std::int32_t taken) const {
+  WEFT_DEVICE Bytes Made(arch::Thread t, const PoolParams& p, std::int32_t taken) const {
     const float count = static_cast<float>(p.count > 0 ? p.count : taken);
     Bytes made{};
     WEFT_UNROLL
-    for (int i = 0; i < kGroup; ++i) {
-      const float steps = epilogues::Add(sum[i] / count / p.dst_scale, p.zero_point);
-      made.quad[i / 4] |= ByteOf(steps, p.to_dst) << 8 * (i % 4);
+    for (int i = 0; i < 4; ++i) {
+      float steps[4];
+      WEFT_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        steps[j] = epilogues::Add(sum[4 * i + j] / count / p.dst_scale, p.zero_point);
+      }
+      made.quad[i] = BytesOf(t, steps, p.to_dst);
     }
     return made;
   }
@@ -111,7 +116,7 @@ struct PoolKernel {
         }
       }
     }
-    return pooled.Made(p, taken);
+    return pooled.Made(t, p, taken);
   }
 };
 

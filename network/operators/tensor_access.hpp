@@ -146,9 +146,19 @@ WEFT_DEVICE float FloatOf(arch::Thread t, std::uint32_t word, int i, float base)
   return epilogues::Add(std::bit_cast<float>(bits), -base);
 }
 
-WEFT_DEVICE std::uint32_t ByteOf(float x, const ByteResult& to) {
-  const int rounded = epilogues::RoundHalfEvenSmall(epilogues::Clamp(x, to.low, to.high));
-  return static_cast<std::uint32_t>(rounded + to.add) & 0xffu;
+// Four floats as bytes. In the binade of 1.5 * 2^23 floats are one apart, so that a sum there is rounded to an integer,
+// another one is exact, and the lowest byte is that of the integer.
+WEFT_DEVICE std::uint32_t BytesOf(arch::Thread t, const float (&x)[4], const ByteResult& to) {
+  constexpr float kMagic = 12582912.0f;
+  std::uint32_t bits[4];
+  WEFT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const float rounded = epilogues::Add(epilogues::Clamp(x[i], to.low, to.high), kMagic);
+    bits[i] = std::bit_cast<std::uint32_t>(epilogues::Add(rounded, to.add));
+  }
+  const std::uint32_t low = t.BytePermute(bits[0], bits[1], 0x0040u);
+  const std::uint32_t high = t.BytePermute(bits[2], bits[3], 0x0040u);
+  return t.BytePermute(low, high, 0x5410u);
 }
 
 }  // namespace WEFT_BACKEND

@@ -33,14 +33,14 @@ ByteNumbers NumbersOf(Element element, int zero_point) {
 
 // Of floats that have the zero point already.
 ByteResult ResultOf(Element element) {
-  return {.low = LowOf(element), .high = LowOf(element) + 255.0f, .add = 0};
+  return {.low = LowOf(element), .high = LowOf(element) + 255.0f, .add = 0.0f};
 }
 // Of floats that are rounded before the zero point is added.
 ByteResult RoundedFirst(const TensorType& t) {
   ByteResult to = ResultOf(t.element);
   to.low -= static_cast<float>(ZeroOf(t));
   to.high -= static_cast<float>(ZeroOf(t));
-  to.add = ZeroOf(t);
+  to.add = static_cast<float>(ZeroOf(t));
   return to;
 }
 
@@ -267,7 +267,7 @@ std::string ConvertTable(const TensorType& src, const TensorType& dst) {
     const int x = src.element == Element::kInt8 && byte >= 128 ? byte - 256 : byte;
     const float real = static_cast<float>(x - ZeroOf(src)) * src.quantization.scale;
     const float steps = std::clamp(real / dst.quantization.scale, to.low, to.high);
-    const int rounded = static_cast<int>(std::nearbyint(steps)) + to.add;
+    const int rounded = static_cast<int>(std::nearbyint(steps) + to.add);
     table[static_cast<std::size_t>(byte)] = static_cast<char>(rounded);
   }
   return table;

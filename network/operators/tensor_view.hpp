@@ -65,7 +65,7 @@ struct ByteNumbers {
 // `add` added.
 struct ByteResult {
   float low = 0.0f, high = 255.0f;
-  std::int32_t add = 0;
+  float add = 0.0f;
 };
 
 }  // namespace weft::network

@@ -1,9 +1,35 @@
 #include "errors.hpp"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+#include <absl/strings/string_view.h>
+#include <nanobind/stl/string.h>
+
+#include <utility>
+#include <vector>
+
 namespace weft::python {
 namespace {
 
 PyObject* classes[3] = {};
+
+// What sentences of the library call by its C++ name, and what that is in Python.
+const std::vector<std::pair<absl::string_view, absl::string_view>> kInPython = {
+    {"args.src", "x"},
+    {"args.filter", "w"},
+    {"args.dst", "out"},
+    {"args.channel_alpha", "an array as alpha"},
+    {"args.epilogue's", "the epilogue's"},
+    {"args.", ""},
+    {"options.", ""},
+    {"the policy's Epilogue", "the epilogue"},
+    {"give it by SetAddress", "set it to an array of float32"},
+    {"give it by Set", "set it to one"},
+    {"set it with Values::SetAddress", "set it to an array of float32"},
+    {"use RunOnCpu", "give arrays of host memory"},
+    {"output_pad_h", "output_padding[0]"},
+    {"output_pad_w", "output_padding[1]"},
+};
 
 PyObject* NewClass(nb::module_& module, const char* name, const char* doc, nb::handle base,
                    nb::handle also) {
@@ -17,11 +43,21 @@ PyObject* NewClass(nb::module_& module, const char* name, const char* doc, nb::h
 
 }  // namespace
 
+std::string ReprOf(nb::handle given) {
+  constexpr std::size_t kMost = 60;
+  std::string text = nb::cast<std::string>(nb::repr(given));
+  if (text.size() > kMost) text.replace(kMost, text.npos, "...");
+  return text;
+}
+
 void Check(const absl::Status& status) {
   if (status.ok()) return;
   const bool argument = absl::IsInvalidArgument(status) || absl::IsOutOfRange(status) ||
                         absl::IsUnimplemented(status);
-  throw Error(argument ? ErrorKind::kArgument : ErrorKind::kRun, std::string(status.message()));
+  // Behind a line's end are a compiler's words, about C++ text.
+  const absl::string_view text = status.message(), sentence = text.substr(0, text.find('\n'));
+  throw Error(argument ? ErrorKind::kArgument : ErrorKind::kRun,
+              absl::StrCat(absl::StrReplaceAll(sentence, kInPython), text.substr(sentence.size())));
 }
 
 void BindErrors(nb::module_& module) {

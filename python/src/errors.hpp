@@ -27,6 +27,9 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+// repr(given), as far as a sentence has room for it.
+std::string ReprOf(nb::handle given);
+
 // Throws what is no OK.
 void Check(const absl::Status& status);
 

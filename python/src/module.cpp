@@ -8,7 +8,9 @@
 #include "errors.hpp"
 #include "network.hpp"
 #include "operator.hpp"
-#include "weft/conv/problem/problem_name.hpp"
+#include "problem.hpp"
+#include "weft/conv/deconvolution/deconvolution_plan.hpp"
+#include "weft/conv/problem/problem_checks.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/gpu/nvrtc.hpp"
 #include "weft/rtc/text/source_text.hpp"
@@ -20,50 +22,6 @@ nb::tuple TupleOf(const Shape& shape) {
   nb::list dims;
   for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
   return nb::tuple(dims);
-}
-
-void BindProblem(nb::module_& m) {
-  using conv::Problem;
-  nb::class_<Problem>(m, "Problem",
-                      "The shape of a convolution; weft.problem_of makes it of a name.")
-      .def(nb::init<>())
-      .def_static(
-          "parse", [](const std::string& name) { return Value(conv::ParseLayerName(name)); },
-          nb::arg("name"), "The problem of a name such as n1c64h56w56k64r3s1p1.")
-      .def_rw("n", &Problem::n, "Images.")
-      .def_rw("h", &Problem::h, "Rows of an image of x.")
-      .def_rw("w", &Problem::w, "Columns of an image of x.")
-      .def_rw("c", &Problem::c, "Channels of x, of all groups.")
-      .def_rw("k", &Problem::k, "Channels of the output, of all groups.")
-      .def_rw("r", &Problem::r, "Rows of the filter.")
-      .def_rw("s", &Problem::s, "Columns of the filter.")
-      .def_rw("pad_top", &Problem::pad_top, "Rows of zeros above an image.")
-      .def_rw("pad_left", &Problem::pad_left, "Columns of zeros on its left.")
-      .def_rw("pad_bottom", &Problem::pad_bottom, "Rows of zeros below it.")
-      .def_rw("pad_right", &Problem::pad_right, "Columns of zeros on its right.")
-      .def_rw("stride_h", &Problem::stride_h, "Rows of x from one row of the output to the next.")
-      .def_rw("stride_w", &Problem::stride_w,
-              "Columns of x from one column of the output to the next.")
-      .def_rw("dilation_h", &Problem::dilation_h,
-              "Rows of x from one row of the filter to the next.")
-      .def_rw("dilation_w", &Problem::dilation_w,
-              "Columns of x from one column of the filter to the next.")
-      .def_rw("groups", &Problem::groups,
-              "Groups of channels, each convolved by itself; they divide c and k.")
-      .def_prop_rw(
-          "flipped", [](const Problem& p) { return p.mode == conv::Mode::kConvolution; },
-          [](Problem& p, bool flipped) {
-            p.mode = flipped ? conv::Mode::kConvolution : conv::Mode::kCrossCorrelation;
-          },
-          "Whether the filter is turned by 180 degrees, as in mathematics and not in networks.")
-      .def_prop_ro("p", &Problem::p, "Rows of the output.")
-      .def_prop_ro("q", &Problem::q, "Columns of the output.")
-      .def(
-          "copy", [](const Problem& p) { return p; }, "Another problem of the same numbers.")
-      .def("__str__", &conv::ProblemName)
-      .def("__repr__",
-           [](const Problem& p) { return "weft.Problem(\"" + conv::ProblemName(p) + "\")"; })
-      .def("__eq__", [](const Problem& a, const Problem& b) { return a == b; }, nb::is_operator());
 }
 
 // The transposed convolution of which these numbers are said.
@@ -81,6 +39,28 @@ conv::DeconvolutionProblem Transposed(const conv::Problem& p, std::int64_t outpu
   t.dilation_h = p.dilation_h, t.dilation_w = p.dilation_w;
   t.output_pad_h = output_pad_h, t.output_pad_w = output_pad_w;
   return t;
+}
+
+// An error if a call has arguments beside those that it knows.
+void RefuseOthers(const nb::args& nameless, const nb::kwargs& unknown) {
+  if (nameless.size() > 0) {
+    throw Error(ErrorKind::kType,
+                absl::StrCat("weft: the call has ", 2 + nameless.size(),
+                             " arguments without a name; x and w have none, and the others are "
+                             "named, as in op(x, w, bias=b)"));
+  }
+  for (const auto& [name, value] : unknown) {
+    throw Error(ErrorKind::kType,
+                absl::StrCat("weft: a call has no argument ", nb::cast<std::string>(name),
+                             "; it has x, w, bias, residual, alpha, beta, gamma, output_scale, "
+                             "zero_point, out and stream"));
+  }
+}
+
+std::string NameOfValue(nb::handle name) {
+  if (nb::isinstance<nb::str>(name)) return nb::cast<std::string>(name);
+  throw Error(ErrorKind::kType, absl::StrCat("weft: name=", ReprOf(name),
+                                             " is no text; give the name of a functor's member"));
 }
 
 std::string Nvrtc() {
@@ -128,46 +108,64 @@ void Bind(nb::module_& m) {
       },
       nb::arg("name"), nb::arg("code"), nb::arg("base"), nb::arg("element"), nb::arg("prologue"),
       "The text of a policy; what is empty is the base's.");
+  m.def(
+      "check", [](const conv::Problem& p) { Check(conv::CheckProblem(p)); }, nb::arg("problem"),
+      "An error unless it is a convolution's.");
+  m.def(
+      "check_transposed",
+      [](const conv::Problem& p, const std::pair<std::int64_t, std::int64_t>& output_padding) {
+        Check(conv::CheckDeconvolution(Transposed(p, output_padding.first, output_padding.second)));
+      },
+      nb::arg("problem"), nb::arg("output_padding"),
+      "An error unless it is a transposed convolution's.");
   m.def("nvrtc", &Nvrtc, "What compiles for a GPU, or why nothing does.");
   m.def("gpu", &Gpu, "The GPU that is current, or why there is none.");
-  const auto call = [](nb::object x, nb::object w, nb::object bias, nb::object residual,
-                       nb::object alpha, float beta, float gamma, float output_scale,
-                       float zero_point, nb::object out, nb::object stream) {
-    return Call{.x = std::move(x),
-                .w = std::move(w),
-                .bias = std::move(bias),
-                .residual = std::move(residual),
-                .alpha = std::move(alpha),
-                .out = std::move(out),
-                .stream = std::move(stream),
-                .beta = beta,
-                .gamma = gamma,
-                .output_scale = output_scale,
-                .zero_point = zero_point};
-  };
   nb::class_<Operator>(m, "Operator")
-      .def(nb::init<const rtc::Operator&, const conv::Problem&, bool>(), nb::arg("compiled"),
-           nb::arg("problem"), nb::arg("matrices") = false)
+      .def(
+          "__init__",
+          [](Operator* self, const rtc::Operator& compiled, const conv::Problem& problem,
+             bool matrices, nb::handle source_zero_point) {
+            new (self) Operator(compiled, problem, matrices,
+                                WholeNumberOf(source_zero_point, "source_zero_point"));
+          },
+          nb::arg("compiled"), nb::arg("problem"), nb::arg("matrices") = false,
+          nb::arg("source_zero_point").none() = 0)
       .def(
           "__init__",
           [](Operator* self, const rtc::Operator& compiled, const conv::Problem& p,
-             const std::pair<std::int64_t, std::int64_t>& output_padding) {
+             const std::pair<std::int64_t, std::int64_t>& output_padding,
+             nb::handle source_zero_point) {
             new (self)
-                Operator(compiled, Transposed(p, output_padding.first, output_padding.second));
+                Operator(compiled, Transposed(p, output_padding.first, output_padding.second),
+                         WholeNumberOf(source_zero_point, "source_zero_point"));
           },
-          nb::arg("compiled"), nb::arg("problem"), nb::arg("output_padding"))
+          nb::arg("compiled"), nb::arg("problem"), nb::arg("output_padding"),
+          nb::arg("source_zero_point").none() = 0)
       .def(
           "__call__",
-          [call](const Operator& self, nb::object x, nb::object w, nb::object bias,
-                 nb::object residual, nb::object alpha, float beta, float gamma, float output_scale,
-                 float zero_point, nb::object out, nb::object stream) {
-            return self(call(x, w, bias, residual, alpha, beta, gamma, output_scale, zero_point,
-                             out, stream));
+          [](const Operator& self, nb::object x, nb::object w, const nb::args& nameless,
+             nb::object bias, nb::object residual, nb::object alpha, nb::handle beta,
+             nb::handle gamma, nb::handle output_scale, nb::handle zero_point, nb::object out,
+             nb::object stream, const nb::kwargs& unknown) {
+            RefuseOthers(nameless, unknown);
+            return self({.x = std::move(x),
+                         .w = std::move(w),
+                         .bias = std::move(bias),
+                         .residual = std::move(residual),
+                         .alpha = std::move(alpha),
+                         .out = std::move(out),
+                         .stream = std::move(stream),
+                         .beta = NumberOf(beta, "beta"),
+                         .gamma = NumberOf(gamma, "gamma"),
+                         .output_scale = NumberOf(output_scale, "output_scale"),
+                         .zero_point = NumberOf(zero_point, "zero_point")});
           },
-          nb::arg("x").none(), nb::arg("w").none(), nb::kw_only(), nb::arg("bias") = nb::none(),
-          nb::arg("residual") = nb::none(), nb::arg("alpha") = nb::none(), nb::arg("beta") = 1.0f,
-          nb::arg("gamma") = 1.0f, nb::arg("output_scale") = 0.0f, nb::arg("zero_point") = 0.0f,
-          nb::arg("out") = nb::none(), nb::arg("stream") = nb::none(),
+          nb::arg("x").none() = nb::none(), nb::arg("w").none() = nb::none(), nb::arg("nameless"),
+          nb::arg("bias") = nb::none(), nb::arg("residual") = nb::none(),
+          nb::arg("alpha") = nb::none(), nb::arg("beta").none() = 1.0f,
+          nb::arg("gamma").none() = 1.0f, nb::arg("output_scale").none() = 0.0f,
+          nb::arg("zero_point").none() = 0.0f, nb::arg("out") = nb::none(),
+          nb::arg("stream") = nb::none(), nb::arg("unknown"),
           nb::sig("def __call__(self, x: typing.Any, w: typing.Any, *, bias: typing.Any = None, "
                   "residual: typing.Any = None, alpha: typing.Any = None, beta: float = 1.0, "
                   "gamma: float = 1.0, output_scale: float = 0.0, zero_point: float = 0.0, "
@@ -175,7 +173,7 @@ void Bind(nb::module_& m) {
           "Runs the operator and returns the output; the class says what it takes.")
       .def_prop_ro(
           "problem", [](const Operator& o) { return conv::Problem(o.problem()); },
-          "The problem that the operator was made for, a copy. Of a transposed convolution p and q "
+          "The problem that the operator was made for. Of a transposed convolution p and q "
           "are not the output's.")
       .def("describe", &Operator::Describe,
            "The kernel in a line: tile, instruction, grid, shared memory.")
@@ -218,15 +216,22 @@ void Bind(nb::module_& m) {
                      }
                      return parts;
                    })
+      .def_prop_ro("_packed", [](const Operator& o) { return TupleOf(o.packed()); })
+      .def_prop_ro("_corrected", &Operator::corrected)
+      .def("_correct", &Operator::Correct, nb::arg("step"), nb::arg("sums"), nb::arg("w"))
       .def_prop_ro("values", &Operator::names,
                    "The names of the functors' members that can be set.")
-      .def("get", &Operator::Get, nb::arg("name"),
-           nb::sig("def get(self, name: str) -> typing.Any"),
-           "The value that the next call uses, also op.name.")
-      .def("set", &Operator::Set, nb::arg("name"), nb::arg("value"),
-           nb::sig("def set(self, name: str, value: typing.Any) -> None"),
-           "Sets a value for the next calls, also op.name = value: a number, or k float32 where "
-           "the member is an address.");
+      .def(
+          "get", [](const Operator& o, nb::handle name) { return o.Get(NameOfValue(name)); },
+          nb::arg("name").none(), nb::sig("def get(self, name: str) -> typing.Any"),
+          "The value that the next call uses, also op.name.")
+      .def(
+          "set",
+          [](Operator& o, nb::handle name, nb::handle value) { o.Set(NameOfValue(name), value); },
+          nb::arg("name").none(), nb::arg("value").none(),
+          nb::sig("def set(self, name: str, value: typing.Any) -> None"),
+          "Sets a value for the next calls, also op.name = value: a number, or k float32 where "
+          "the member is an address.");
 }
 
 }  // namespace weft::python

@@ -50,6 +50,13 @@ bool IsNumber(const nb::object& given) {
 
 }  // namespace
 
+float NumberOf(nb::handle given, const char* name) {
+  float number = 0.0f;
+  if (nb::try_cast(given, number)) return number;
+  throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, "=", ReprOf(given),
+                                             " is no number of float32; give one"));
+}
+
 std::string Layout::Name() const {
   const std::string whole = channel_run == 0   ? "NHWC"
                             : channel_run == 1 ? "NCHW"
@@ -64,18 +71,24 @@ Shape Layout::Of(const TensorExtents& e) const {
   return {e.n, RoundUp(e.c, channel_run) / channel_run, e.h, e.w, channel_run / pair};
 }
 
-Operator::Operator(const rtc::Operator& compiled, const conv::Problem& problem, bool matrices)
+Operator::Operator(const rtc::Operator& compiled, const conv::Problem& problem, bool matrices,
+                   std::int64_t source_zero_point)
     : compiled_(compiled),
       problem_(problem),
       matrices_(matrices),
       src_extents_(problem.src()),
       dst_extents_(problem.dst()),
       values_(std::make_shared<Values>(Values{compiled.values(), {}})) {
-  steps_.push_back({Value(compiled_.Plan(problem)), {}, 0});
+  prologues::PerPhase all;
+  all.rows = static_cast<std::int32_t>(problem.p());
+  all.columns = static_cast<std::int32_t>(problem.q());
+  steps_.push_back({.plan = Value(compiled_.Plan(problem)), .place = all});
   CountFilters();
+  LayOutCorrections(source_zero_point);
 }
 
-Operator::Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem)
+Operator::Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem,
+                   std::int64_t source_zero_point)
     : compiled_(compiled),
       problem_({.n = problem.n,
                 .h = problem.h,
@@ -112,11 +125,14 @@ Operator::Operator(const rtc::Operator& compiled, const conv::DeconvolutionProbl
     if (!plan.ok()) {
       Check(conv::OfPhase(plan.status(), problem, static_cast<std::int64_t>(steps_.size())));
     }
-    steps_.push_back(
-        {*std::move(plan), phase.place, parts_[static_cast<std::size_t>(phase.part)].offset});
+    steps_.push_back({.plan = *std::move(plan),
+                      .place = phase.place,
+                      .part = phase.part,
+                      .filter_offset = parts_[static_cast<std::size_t>(phase.part)].offset});
   }
   phases_ = conv::DescribePhases(phases);
   CountFilters();
+  LayOutCorrections(source_zero_point);
 }
 
 std::string Operator::Describe() const {
@@ -141,42 +157,19 @@ Shape Operator::ShapeOf(const Layout& layout, const TensorExtents& e) const {
   return matrices_ ? Shape{e.n * e.h * e.w, e.c} : layout.Of(e);
 }
 
-void Operator::CountFilters() {
-  if (steps_.empty()) return;
-  rtc::Arguments any;
-  if (!phases_.empty()) any.phase = &steps_[0].place;
-  const std::int64_t needed = Value(compiled_.RunOf(steps_[0].plan, any)).filter.needed;
-  if (needed != 0) filters_ = needed;
-}
-
-Shape Operator::filter() const {
-  if (!phases_.empty()) return {filter_bytes_};
-  return steps_.empty() ? Shape{0} : BankShape(steps_[0].plan.problem);
-}
-
-Shape Operator::PackedShape(const FilterExtents& e) const {
-  const std::int64_t x = image().facts.filter.interleave;
-  if (image().facts.depthwise) return {RoundUp(e.k, 4) / 4, e.r, RoundUp(e.s, 4) / 4, 4, 4};
-  if (x == 1) return {e.k, e.r, e.s, e.c};
-  return {RoundUp(e.c, x) / x, e.r, e.s, RoundUp(e.k, x), x};
-}
-
-Shape Operator::BankShape(const conv::Problem& problem) const {
-  Shape shape = PackedShape(conv::PackedExtents(problem, image().facts.depthwise));
-  if (image().facts.prologue.batched && !image().facts.depthwise) {
-    for (int i = shape.rank++; i > 0; --i) shape.dim[i] = shape.dim[i - 1];
-    shape.dim[0] = filters();
-  }
-  return shape;
-}
-
 absl::Status Operator::Run(rtc::Arguments args, bool on_gpu, Stream stream) const {
   std::vector<rtc::Arguments> runs;
   for (const Step& step : steps_) {
     runs.push_back(args);
     if (!phases_.empty()) runs.back().phase = &step.place;
     conv::FilterRun& filter = runs.back().filter.run;
-    filter.data = static_cast<const std::int8_t*>(filter.data) + step.filter_offset;
+    const auto* const packed = static_cast<const std::int8_t*>(filter.data);
+    filter.data = packed + step.filter_offset;
+    runs.back().source_correction = step.correction.With(
+        step.correction.bytes() == 0
+            ? nullptr
+            : reinterpret_cast<const std::int32_t*>(packed + step.correction_offset),
+        step.correction.zero_point());
     filter.bytes = BankShape(step.plan.problem).size();
     filter.extents = conv::PackedExtents(step.plan.problem, image().facts.depthwise);
     // Of several steps the first ones run only if the later ones will.
@@ -204,12 +197,12 @@ nb::object Operator::operator()(const Call& call) const {
   const auto of_dst = [&] { return of(dst(), dst_extents_); };
   const auto of_residual = [&] { return of(residual(), dst_extents_); };
   const auto each_channel = [] { return std::string("one for each output channel"); };
-  const auto packed = [] { return std::string("the packed filter"); };
+  const auto packed_filter = [] { return std::string("the packed filter"); };
 
   const Array x = Read(call.x, "x", letters.src, ShapeOf(src(), src_extents_), of_src,
                        matrices_ ? "" : "weft.to_layout makes it of NCHW");
   const Array w =
-      Read(call.w, "w", letters.filter, filter(), packed, "op.pack(w) makes it of KCRS");
+      Read(call.w, "w", letters.filter, packed(), packed_filter, "op.pack(w) makes it of KCRS");
   CheckSameMemory("w", w, x);
   rtc::Arguments args;
   args.src = x.data;
@@ -318,6 +311,7 @@ void Operator::Set(const std::string& name, nb::handle given) {
   if (nb::try_cast(given, number)) {
     Check(changed->numbers.Set(name, number));
   } else {
+    Check(changed->numbers.SetAddress(name, nullptr));  // of a number no array is looked at
     const Array array = ArrayOf(given, name.c_str());
     CheckArray(array, name.c_str(), 'f', {dst_extents_.c}, "one for each output channel", "");
     Check(changed->numbers.SetAddress(name, array.data));

@@ -11,6 +11,7 @@
 #include "weft/conv/launch/run.hpp"
 #include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/problem/deconvolution_problem.hpp"
+#include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/rtc/operator.hpp"
 
 namespace weft::python {
@@ -32,11 +33,18 @@ struct Call {
   float beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;
 };
 
+// A number of float32, of Python's or another library's. An error, by this name, if it is none.
+float NumberOf(nb::handle given, const char* name);
+
 // A convolution that an operator runs: its only one, or a phase of a transposed convolution.
 struct Step {
   conv::ConvPlan plan;
   prologues::PerPhase place;       // of a phase: where its pixels lie in the destination
+  std::int64_t part = 0;           // which one of its filter's parts the phase reads
   std::int64_t filter_offset = 0;  // bytes from the packed filter to the step's part of it
+  // What the source's zero point adds to the sums, of an epilogue with that stage, and bytes from the packed filter to it.
+  conv::SourceCorrection correction{};
+  std::int64_t correction_offset = 0;
 };
 
 // A part of the filter of a transposed convolution: every step-th tap from (row, column) on.
@@ -50,9 +58,12 @@ struct FilterPart {
 class Operator {
  public:
   // matrices: of a 1 x 1 convolution over NHWC, whose arrays are then matrices (pixels, channels).
-  Operator(const rtc::Operator& compiled, const conv::Problem& problem, bool matrices = false);
+  // source_zero_point: 0 unless the epilogue has the stage.
+  Operator(const rtc::Operator& compiled, const conv::Problem& problem, bool matrices,
+           std::int64_t source_zero_point);
   // The policy's Prologue is PerPhase.
-  Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem);
+  Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem,
+           std::int64_t source_zero_point);
 
   // As it was given; p() and q() of it are of no transposed convolution.
   const conv::Problem& problem() const { return problem_; }
@@ -64,6 +75,12 @@ class Operator {
   Shape ShapeOf(const Layout& layout, const TensorExtents& extents) const;
   // The packed filter's: of a transposed convolution its bytes, part after part.
   Shape filter() const;
+  // That of w: the filter's, or the bytes of the filter and of the corrections behind it.
+  Shape packed() const { return packed_bytes_ == 0 ? filter() : Shape{packed_bytes_}; }
+  // Those steps whose correction is not empty, by the parts of the filter that they read.
+  std::vector<std::pair<std::int64_t, std::int64_t>> corrected() const;
+  // Writes the correction of a step into w. sums: int32 [k][r][s], sums over the input channels of the part of the filter.
+  void Correct(std::int64_t step, const nb::object& sums, const nb::object& w) const;
   Shape PackedShape(const FilterExtents& extents) const;           // of one filter
   const std::vector<FilterPart>& parts() const { return parts_; }  // empty unless transposed
   const rtc::PolicyRecord& record() const { return compiled_.facts().record(); }
@@ -88,6 +105,7 @@ class Operator {
   };
 
   void CountFilters();
+  void LayOutCorrections(std::int64_t source_zero_point);
   Shape BankShape(const conv::Problem& problem) const;
   nb::object NewOutput(const nb::object& x) const;  // of the library, and in the memory, of x
   // Runs each step, on the CPU or enqueued on a stream.
@@ -101,6 +119,7 @@ class Operator {
   std::string phases_;  // a description of them; empty: there are none
   std::int64_t filters_ = 1;
   std::int64_t filter_bytes_ = 0;  // of all parts
+  std::int64_t packed_bytes_ = 0;  // of the filter and its corrections; 0: there are none
   std::vector<FilterPart> parts_;
   std::shared_ptr<const Values> values_;
 };

@@ -25,7 +25,10 @@ CASES = {
     "nhwc_to_floats": (weft.Conv2d, dict(layout="nhwc", dst="nchw", dst_dtype="float32", dtype="uint8"), "nchw", relu, {}),
     "own": (weft.Conv2d, dict(layout="nc32", epilogue=weft.Epilogue(MINE), tile="Wgmma112x64"), "nc32",
             lambda t: np.where(t > 0, np.float32(0.5) * t, np.float32(0)), dict(output_scale=0.25)),
-    "depthwise": (weft.Depthwise, dict(layout="nc32"), "nc32", relu, {}),
+    "depthwise": (weft.Depthwise, dict(layout="nc32", source_zero_point=-7), "nc32", relu, {}),
+    "qlinear": (weft.Conv2d, dict(layout="nc4", dtype="uint8", epilogue="qlinear", source_zero_point=117), "nc4", None, dict(zero_point=9)),
+    "wgmma": (weft.Conv2d, dict(layout="nc32", tile="Wgmma112x64", epilogue="bias_identity", source_zero_point=-128), "nc32", None, {}),
+    "sums": (weft.Conv2d, dict(layout="nhwc", epilogue=weft.Epilogue(bias="sum"), dst_dtype="int32", source_zero_point=5), "nhwc", None, {}),
 }
 
 
@@ -40,7 +43,12 @@ def run_case(name, problem, seed):
     x = rng.integers(limits.min, limits.max + 1, (p.n, p.c, p.h, p.w)).astype(op.src_dtype)
     w = rng.integers(-128, 128, (p.k, p.c // p.groups, p.r, p.s)).astype(np.int8)
     more = dict(bias=rng.normal(0, 20, p.k).astype(np.float32), alpha=rng.uniform(0, 2**-9, p.k).astype(np.float32), **numbers)
-    want = dict(more)
+    want = dict(more, source_zero_point=arguments.get("source_zero_point", 0), round_first=name == "qlinear")
+    if name in ("qlinear", "sums"):
+        want["sum_bias"] = more["bias"] = rng.integers(-1000, 1000, p.k).astype(np.int32)
+        del want["bias"]
+    if name == "sums":
+        del more["alpha"]
     if name == "residual":
         want["residual"] = rng.integers(-128, 128, (p.n, p.k, p.p, p.q)).astype(np.int8)
         more["residual"] = weft.to_layout(want["residual"], dst)
@@ -55,7 +63,7 @@ def run_case(name, problem, seed):
 def test_random_problems(name, data):
     number = lambda low, high: data.draw(st.integers(low, high))
     # Over NHWC the widths of loads and stores, which C and K decide, are part of the policy: one compilation.
-    c, k = (16 * number(1, 2), 8 * number(1, 5)) if "nhwc" in name else (number(1, 40), number(1, 40))
+    c, k = (16 * number(1, 2), 8 * number(1, 5)) if name in ("nhwc_to_floats", "sums") else (number(1, 40), number(1, 40))
     problem = dict(n=number(1, 2), c=c, h=number(3, 9), w=number(3, 9), k=c if name == "depthwise" else k, r=number(1, 3),
                    s=number(1, 3), stride=number(1, 2), padding=number(0, 1))
     run_case(name, problem, number(0, 99))
@@ -65,6 +73,10 @@ def test_forms_of_a_problem():
     named = weft.problem_of("n2c16h7w7k8r3s2p1")
     assert named == weft.problem_of(dict(n=2, c=16, hw=7, k=8, rs=3, stride=2, padding=1))
     assert (named.p, named.q, str(named)) == (4, 4, "n2c16h7w7k8r3s2p1")
+    assert named == weft.Problem("n2c16h7w7k8r3s2p1") == eval(repr(named)) == weft.problem_of("n1c16h7w7k8r3s2", n=np.uint8(2))
+    assert len({named, weft.problem_of(named), named.replace(n=np.int64(2)), named.replace(flipped=True)}) == 2
+    with pytest.raises(AttributeError):
+        named.n = 3
 
 
 @given(st.integers(1, 2), st.integers(1, 70), st.integers(1, 4), st.sampled_from(["nchw", "nhwc", "nc4", "nc32", "nc64"]))
@@ -74,6 +86,15 @@ def test_layouts_return(n, c, h, layout):
     there = weft.to_layout(x, layout)
     assert there.ctypes.data % 64 == 0
     np.testing.assert_array_equal(weft.from_layout(there, layout, c), x)
+
+
+def test_nhwc_takes_any_k():
+    rng = np.random.default_rng(4)
+    op = weft.Conv2d("n1c12h4w4k7r3s1p1", "nhwc")
+    x, w = rng.integers(-128, 128, (1, 12, 4, 4)).astype(np.int8), rng.integers(-128, 128, (7, 12, 3, 3)).astype(np.int8)
+    given_too = dict(bias=np.zeros(7, np.float32), alpha=2**-8)
+    y = op(weft.to_layout(x, "nhwc"), op.pack(w), **given_too)
+    np.testing.assert_array_equal(weft.from_layout(y, "nhwc"), weft.reference(op.problem, x, w, activation=relu, **given_too))
 
 
 def test_out_is_written_where_it_lies():
@@ -93,13 +114,14 @@ def test_transposed(data):
     problem = dict(n=number(1, 2), c=number(1, 40), h=number(2, 5), w=number(2, 5), k=number(1, 40), r=number(1, 4), s=number(1, 4),
                    stride=stride, padding=number(0, 1), dilation=number(1, 2))
     more = number(0, stride - 1)
-    op = weft.ConvTranspose2d(problem, "nc32", output_padding=more)
+    zero_point = data.draw(st.sampled_from([0, 3]))
+    op = weft.ConvTranspose2d(problem, "nc32", output_padding=np.int64(more), source_zero_point=zero_point)
     p, rng = op.problem, np.random.default_rng(number(0, 99))
     x = rng.integers(-128, 128, (p.n, p.c, p.h, p.w)).astype(np.int8)
     w = rng.integers(-128, 128, (p.c, p.k, p.r, p.s)).astype(np.int8)
     given_too = dict(bias=rng.normal(0, 20, p.k).astype(np.float32), alpha=2**-8)
     y = op(weft.to_layout(x, "nc32"), op.pack(w), **given_too)
-    want = weft.reference_transposed(problem, x, w, more, activation=relu, **given_too)
+    want = weft.reference_transposed(problem, x, w, more, source_zero_point=zero_point, activation=relu, **given_too)
     np.testing.assert_array_equal(weft.from_layout(y, "nc32", p.k), want)
 
 
@@ -120,6 +142,27 @@ def test_filters_of_experts(layout):
         y = op(weft.to_layout(x, layout), op.pack(experts), routing, expert_scale=expert_scale, bias=np.zeros(40, np.float32), alpha=2**-7)
         want = weft.reference(op.problem, x, filters, bias=np.zeros(40), alpha=2**-7, activation=relu)
         np.testing.assert_array_equal(weft.from_layout(y, layout, 40), want)
+
+
+def test_names_and_alignment_of_a_functor():
+    op = weft.Conv2d("n1c4h2w2k4r1s1p0", "nc4", epilogue=weft.Epilogue("""
+        struct MyPolicy { float two = 2.0f; };
+        struct alignas(16) MyEpilogue {
+          constexpr float operator()(float x) const { return weft::epilogues::Mul(MyPolicy{}.two, x); }
+        };""", dtype="float32"))
+    x = weft.empty(op.src_shape, np.int8)
+    x[...] = 1
+    assert (op(x, op.pack(np.ones((4, 4, 1, 1), np.int8)), bias=np.ones(4, np.float32)) == 10).all()
+
+
+def test_a_zero_point_with_groups_and_in_text():
+    text = """struct Op : weft::conv::U8Conv4<weft::epilogues::Chain<weft::epilogues::SourceZeroPoint, weft::epilogues::ToAccumulator>> {
+      using Prologue = weft::prologues::Grouped;
+    };"""
+    op, rng = weft.Operator(text, "n2c8h5w4k12r3s1p1g2", source_zero_point=200), np.random.default_rng(3)
+    x, w = rng.integers(0, 256, (2, 8, 5, 4)).astype(np.uint8), rng.integers(-128, 128, (12, 4, 3, 3)).astype(np.int8)
+    want = weft.reference(op.problem, x, w, source_zero_point=200, dtype="int32")
+    np.testing.assert_array_equal(weft.from_layout(op(weft.to_layout(x, "nc4"), op.pack(w)), "nc4", 12), want)
 
 
 def test_matrices():

@@ -48,6 +48,24 @@ def like(array: np.ndarray, x: Any) -> Any:
     return array
 
 
+def check(x: Any, name: str, dtype: str, shape: tuple[int, ...], what: str) -> None:
+    """Refuses x unless it is an array of this dtype and shape. what: what the shape is, and what makes it of another."""
+    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+        raise _weft.ArgumentTypeError(f"weft: {name} is a {type(x).__name__}; give an array of numpy, torch or cupy")
+    given = str(x.dtype).split(".")[-1]
+    if given != dtype:
+        raise _weft.ArgumentTypeError(f"weft: {name}.dtype={given} is not {dtype}; nothing is converted silently, so convert it yourself")
+    if tuple(x.shape) != shape:
+        raise _weft.ArgumentError(f"weft: {name}.shape={tuple(x.shape)} is not {shape}, {what}")
+
+
+def check_together(x: Any, name: str, y: Any, of: str) -> None:
+    """Refuses x unless it is an array of y's library and on y's device, so that operations may have both."""
+    for here, there in ((library_of(x).__name__, library_of(y).__name__), (str(getattr(x, "device", "cpu")), str(getattr(y, "device", "cpu")))):
+        if here != there:
+            raise _weft.ArgumentError(f"weft: {name} is an array of {here}, and {of} one of {there}; give both in one library and memory")
+
+
 def aligned(array: Any) -> np.ndarray:
     """A numpy array with the same elements, contiguous, at an address that is a multiple of 64 bytes.
 

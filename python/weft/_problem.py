@@ -1,15 +1,10 @@
 """The shape of a convolution, from what a user writes."""
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from . import _weft
-
-# Fields of a problem that one number sets for both directions.
-_BOTH = {"hw": ("h", "w"), "rs": ("r", "s"), "stride": ("stride_h", "stride_w"), "dilation": ("dilation_h", "dilation_w"),
-         "padding": ("pad_top", "pad_left", "pad_bottom", "pad_right")}
-_FIELDS = {"n", "h", "w", "c", "k", "r", "s", "pad_top", "pad_left", "pad_bottom", "pad_right", "stride_h", "stride_w",
-           "dilation_h", "dilation_w", "groups", "flipped"}
 
 
 def problem_of(problem: Any, **fields: Any) -> _weft.Problem:
@@ -20,33 +15,29 @@ def problem_of(problem: Any, **fields: Any) -> _weft.Problem:
         padding is half the filter); or a dictionary of n, c, h, w, k, r, s, stride, padding, dilation, groups, flipped, in
         which a direction of its own is stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, pad_bottom, pad_right,
         hw is h and w, and rs is r and s.
+    fields: as the dictionary's; they come behind the problem's own.
     """
     if isinstance(problem, _weft.Problem):
-        result = problem.copy()
-    elif isinstance(problem, str):
-        result = _weft.Problem.parse(problem)
-    elif isinstance(problem, dict):
-        result, fields = _weft.Problem(), {**problem, **fields}
-    elif problem is None:
-        result = _weft.Problem()
-    else:
-        raise _weft.ArgumentTypeError(f"weft: problem is a {type(problem).__name__}; give a name such as \"n1c64h56w56k64r3s1p1\", a dictionary or a weft.Problem")
-    for name, value in fields.items():
-        targets = _BOTH.get(name, (name,))
-        if name not in _BOTH and name not in _FIELDS:
-            raise _weft.ArgumentError(f"weft: problem has no field {name}; it has {', '.join(sorted([*_BOTH, *_FIELDS]))}")
-        for target in targets:
-            try:
-                setattr(result, target, value)
-            except TypeError:
-                raise _weft.ArgumentTypeError(f"weft: problem.{name}={value!r} is no whole number of 64 bits") from None
-    return result
+        return problem.replace(**fields)
+    if isinstance(problem, dict):
+        return _weft.Problem(**{str(name): value for name, value in problem.items()}).replace(**fields)
+    if problem is None or isinstance(problem, str):
+        return _weft.Problem(problem, **fields)
+    raise _weft.ArgumentTypeError(f"weft: problem is a {type(problem).__name__}; give a name such as \"n1c64h56w56k64r3s1p1\", a dictionary or a weft.Problem")
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A whole number, of Python's or of numpy's; what has a fraction is refused, and not rounded."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise _weft.ArgumentTypeError(f"weft: {name}={value!r} is no whole number") from None
 
 
 def pair_of(value: Any, name: str) -> tuple[int, int]:
     """Two whole numbers, of which one may be given for both."""
     try:
-        first, second = (value, value) if isinstance(value, int) else value
-        return int(first), int(second)
+        first, second = value if isinstance(value, (tuple, list)) else (value, value)
+        return operator.index(first), operator.index(second)
     except (TypeError, ValueError):
         raise _weft.ArgumentTypeError(f"weft: {name}={value!r} is neither a whole number nor two of them") from None

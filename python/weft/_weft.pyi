@@ -16,134 +16,20 @@ class RunError(Error, RuntimeError):
     """What this machine, its GPU or its compiler cannot do."""
 
 class Problem:
-    """The shape of a convolution; weft.problem_of makes it of a name."""
+    """
+    The shape of a convolution, of a name such as n1c64h56w56k64r3s1p1, of fields, or of both: weft.problem_of says what they are. It does not change, and equal ones have one hash.
+    """
 
-    def __init__(self) -> None: ...
+    def __init__(self, name: str | None = None, **fields: Any) -> None: ...
 
-    @staticmethod
-    def parse(name: str) -> Problem:
-        """The problem of a name such as n1c64h56w56k64r3s1p1."""
-
-    @property
-    def n(self) -> int:
-        """Images."""
-
-    @n.setter
-    def n(self, arg: int, /) -> None: ...
-
-    @property
-    def h(self) -> int:
-        """Rows of an image of x."""
-
-    @h.setter
-    def h(self, arg: int, /) -> None: ...
-
-    @property
-    def w(self) -> int:
-        """Columns of an image of x."""
-
-    @w.setter
-    def w(self, arg: int, /) -> None: ...
-
-    @property
-    def c(self) -> int:
-        """Channels of x, of all groups."""
-
-    @c.setter
-    def c(self, arg: int, /) -> None: ...
-
-    @property
-    def k(self) -> int:
-        """Channels of the output, of all groups."""
-
-    @k.setter
-    def k(self, arg: int, /) -> None: ...
-
-    @property
-    def r(self) -> int:
-        """Rows of the filter."""
-
-    @r.setter
-    def r(self, arg: int, /) -> None: ...
-
-    @property
-    def s(self) -> int:
-        """Columns of the filter."""
-
-    @s.setter
-    def s(self, arg: int, /) -> None: ...
-
-    @property
-    def pad_top(self) -> int:
-        """Rows of zeros above an image."""
-
-    @pad_top.setter
-    def pad_top(self, arg: int, /) -> None: ...
-
-    @property
-    def pad_left(self) -> int:
-        """Columns of zeros on its left."""
-
-    @pad_left.setter
-    def pad_left(self, arg: int, /) -> None: ...
-
-    @property
-    def pad_bottom(self) -> int:
-        """Rows of zeros below it."""
-
-    @pad_bottom.setter
-    def pad_bottom(self, arg: int, /) -> None: ...
-
-    @property
-    def pad_right(self) -> int:
-        """Columns of zeros on its right."""
-
-    @pad_right.setter
-    def pad_right(self, arg: int, /) -> None: ...
-
-    @property
-    def stride_h(self) -> int:
-        """Rows of x from one row of the output to the next."""
-
-    @stride_h.setter
-    def stride_h(self, arg: int, /) -> None: ...
-
-    @property
-    def stride_w(self) -> int:
-        """Columns of x from one column of the output to the next."""
-
-    @stride_w.setter
-    def stride_w(self, arg: int, /) -> None: ...
-
-    @property
-    def dilation_h(self) -> int:
-        """Rows of x from one row of the filter to the next."""
-
-    @dilation_h.setter
-    def dilation_h(self, arg: int, /) -> None: ...
-
-    @property
-    def dilation_w(self) -> int:
-        """Columns of x from one column of the filter to the next."""
-
-    @dilation_w.setter
-    def dilation_w(self, arg: int, /) -> None: ...
-
-    @property
-    def groups(self) -> int:
-        """Groups of channels, each convolved by itself; they divide c and k."""
-
-    @groups.setter
-    def groups(self, arg: int, /) -> None: ...
+    def replace(self, **fields: Any) -> Problem:
+        """Another problem, in which these fields are others."""
 
     @property
     def flipped(self) -> bool:
         """
         Whether the filter is turned by 180 degrees, as in mathematics and not in networks.
         """
-
-    @flipped.setter
-    def flipped(self, arg: bool, /) -> None: ...
 
     @property
     def p(self) -> int:
@@ -153,14 +39,77 @@ class Problem:
     def q(self) -> int:
         """Columns of the output."""
 
-    def copy(self) -> Problem:
-        """Another problem of the same numbers."""
-
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
     def __eq__(self, arg: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def n(self) -> int:
+        """Images."""
+
+    @property
+    def h(self) -> int:
+        """Rows of an image of x."""
+
+    @property
+    def w(self) -> int:
+        """Columns of an image of x."""
+
+    @property
+    def c(self) -> int:
+        """Channels of x, of all groups."""
+
+    @property
+    def k(self) -> int:
+        """Channels of the output, of all groups."""
+
+    @property
+    def r(self) -> int:
+        """Rows of the filter."""
+
+    @property
+    def s(self) -> int:
+        """Columns of the filter."""
+
+    @property
+    def pad_top(self) -> int:
+        """Rows of zeros above an image."""
+
+    @property
+    def pad_left(self) -> int:
+        """Columns of zeros on its left."""
+
+    @property
+    def pad_bottom(self) -> int:
+        """Rows of zeros below it."""
+
+    @property
+    def pad_right(self) -> int:
+        """Columns of zeros on its right."""
+
+    @property
+    def stride_h(self) -> int:
+        """Rows of x from one row of the output to the next."""
+
+    @property
+    def stride_w(self) -> int:
+        """Columns of x from one column of the output to the next."""
+
+    @property
+    def dilation_h(self) -> int:
+        """Rows of x from one row of the filter to the next."""
+
+    @property
+    def dilation_w(self) -> int:
+        """Columns of x from one column of the filter to the next."""
+
+    @property
+    def groups(self) -> int:
+        """Groups of channels, each convolved by itself; they divide c and k."""
 
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
@@ -211,10 +160,18 @@ def compile(source: str, policy: str, values: Sequence[str]) -> Compiled:
     """What the text of a policy is compiled to."""
 
 def last_type(source: str) -> str:
-    """The last type that C++ text defines outside all braces; empty if there is none."""
+    """
+    The last type that C++ text defines outside all braces; empty if there is none.
+    """
 
 def policy_source(name: str, code: str, base: str, element: str, prologue: str) -> str:
     """The text of a policy; what is empty is the base's."""
+
+def check(problem: Problem) -> None:
+    """An error unless it is a convolution's."""
+
+def check_transposed(problem: Problem, output_padding: tuple[int, int]) -> None:
+    """An error unless it is a transposed convolution's."""
 
 def nvrtc() -> str:
     """What compiles for a GPU, or why nothing does."""
@@ -224,10 +181,10 @@ def gpu() -> str:
 
 class Operator:
     @overload
-    def __init__(self, compiled: Compiled, problem: Problem, matrices: bool = False) -> None: ...
+    def __init__(self, compiled: Compiled, problem: Problem, matrices: bool = False, source_zero_point: object | None = 0) -> None: ...
 
     @overload
-    def __init__(self, compiled: Compiled, problem: Problem, output_padding: tuple[int, int]) -> None: ...
+    def __init__(self, compiled: Compiled, problem: Problem, output_padding: tuple[int, int], source_zero_point: object | None = 0) -> None: ...
 
     def __call__(self, x: Any, w: Any, *, bias: Any = None, residual: Any = None, alpha: Any = None, beta: float = 1.0, gamma: float = 1.0, output_scale: float = 0.0, zero_point: float = 0.0, out: Any = None, stream: Any = None) -> Any:
         """
@@ -237,7 +194,7 @@ class Operator:
     @property
     def problem(self) -> Problem:
         """
-        The problem that the operator was made for, a copy. Of a transposed convolution p and q are not the output's.
+        The problem that the operator was made for. Of a transposed convolution p and q are not the output's.
         """
 
     def describe(self) -> str:
@@ -249,19 +206,27 @@ class Operator:
         """
 
     @property
-    def _src(self) -> tuple[Any, ...]: ...
+    def _src(self) -> tuple: ...
 
     @property
-    def _dst(self) -> tuple[Any, ...]: ...
+    def _dst(self) -> tuple: ...
 
     @property
-    def _residual(self) -> tuple[Any, ...]: ...
+    def _residual(self) -> tuple: ...
 
     @property
-    def _filter(self) -> tuple[Any, ...]: ...
+    def _filter(self) -> tuple: ...
 
     @property
-    def _parts(self) -> list[Any]: ...
+    def _parts(self) -> list: ...
+
+    @property
+    def _packed(self) -> tuple: ...
+
+    @property
+    def _corrected(self) -> list[tuple[int, int]]: ...
+
+    def _correct(self, step: int, sums: object, w: object) -> None: ...
 
     @property
     def values(self) -> list[str]:

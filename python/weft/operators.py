@@ -6,7 +6,7 @@ import threading
 from typing import Any, Sequence
 
 from . import _arrays, _floats, _nvrtc, _packing, _text, _weft
-from ._problem import pair_of, problem_of
+from ._problem import pair_of, problem_of, whole_number
 
 _compiled: dict[bytes, _weft.Compiled] = {}
 _lock = threading.Lock()
@@ -14,6 +14,9 @@ _lock = threading.Lock()
 
 def compile_text(source: str, policy: str = "", values: Sequence[str] = ()) -> _weft.Compiled:
     """What the C++ text defines, compiled once for each text in a process."""
+    for name, text in (("source", source), ("policy", policy), *(("values", value) for value in values)):
+        if not isinstance(text, str):
+            raise _weft.ArgumentTypeError(f"weft: {name} has {text!r}, which is no text")
     key = hashlib.sha256("\0".join([source, policy, *values]).encode()).digest()
     with _lock:
         if not _compiled:
@@ -31,6 +34,7 @@ class Operator(_weft.Operator):
     policy: the name of the struct; the last type of the text unless given.
     values: names of members of Weft's own functors that are to be set by name, such as "high"; those of the functors
         in the text are known.
+    source_zero_point: the integer of x that stands for 0, of a policy whose epilogue has the stage SourceZeroPoint.
 
     Calling it runs it:
 
@@ -54,12 +58,21 @@ class Operator(_weft.Operator):
     weft.Error, whose sentence says what would be accepted.
     """
 
-    def __init__(self, source: str, problem: Any, *, policy: str = "", values: Sequence[str] = ()) -> None:
-        self._start(source, problem_of(problem), policy, values)
+    def __init__(self, source: str, problem: Any, *, policy: str = "", values: Sequence[str] = (), source_zero_point: int = 0) -> None:
+        self._start(source, problem_of(problem), policy, values, source_zero_point=source_zero_point)
 
     def _start(self, source: str, problem: _weft.Problem, policy: str, values: Sequence[str], **form: Any) -> None:
         _weft.Operator.__init__(self, compile_text(source, policy, tuple(values)), problem, **form)
         object.__setattr__(self, "source", source)
+
+    def _start_of_parts(self, problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any,
+                        prologue: str, tile: str | None, source_zero_point: int, **form: Any) -> None:
+        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem,
+                                                 source_zero_point != 0)
+        try:
+            self._start(text, problem, policy, values, source_zero_point=source_zero_point, **form)
+        except _weft.ArgumentError as error:
+            raise _weft.ArgumentError(_text.in_words_of_parts(str(error), layout, tile)) from None
 
     src_layout = property(lambda self: self._src[0], doc="The layout of x, such as NCxHWx<32>.")
     src_shape = property(lambda self: self._src[1], doc="The shape of x.")
@@ -104,26 +117,28 @@ class Conv2d(Operator):
     prologue: which filter an output has: "shared"; "per_sample", one for each image; "local", one for each output pixel;
         "grouped" where the problem has groups.
     tile: a name of docs/tiles.md; one that suits any problem of the layout unless given.
+    source_zero_point: the integer of x that stands for 0, which pads an image, too. op.pack writes what it adds to the sums
+        behind the filter.
 
     Calling it runs it, as weft.Operator describes.
     """
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
-                 epilogue: Any = "bias_relu", prologue: str | None = None, tile: str | None = None) -> None:
+                 epilogue: Any = "bias_relu", prologue: str | None = None, tile: str | None = None, source_zero_point: int = 0) -> None:
         problem = problem_of(problem)
         chosen = _text.one_of("prologue", prologue or ("grouped" if problem.groups > 1 else "shared"), _text.PROLOGUES)
-        self._start(*_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile))
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, chosen, tile, source_zero_point)
 
 
 class Depthwise(Operator):
     """A depthwise convolution: groups = c, which the problem need not say, and k a multiple of c. The rest as Conv2d's."""
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
-                 epilogue: Any = "bias_relu", tile: str | None = None) -> None:
+                 epilogue: Any = "bias_relu", tile: str | None = None, source_zero_point: int = 0) -> None:
         problem = problem_of(problem)
         if problem.groups == 1:
-            problem.groups = problem.c
-        self._start(*_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile))
+            problem = problem.replace(groups=problem.c)
+        self._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, "Depthwise", tile, source_zero_point)
 
 
 class ConvTranspose2d(Operator):
@@ -137,13 +152,18 @@ class ConvTranspose2d(Operator):
     """
 
     def __init__(self, problem: Any, layout: str = "nc32", *, output_padding: Any = 0, dtype: str = "int8", dst: str | None = None,
-                 dst_dtype: str | None = None, epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        parts = _of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile)
-        self._start(*parts, output_padding=pair_of(output_padding, "output_padding"))
+                 dst_dtype: str | None = None, epilogue: Any = "bias_relu", tile: str | None = None, source_zero_point: int = 0) -> None:
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerPhase", tile, source_zero_point,
+                             output_padding=pair_of(output_padding, "output_padding"))
 
     def pack(self, w: Any) -> Any:
         """The filter, to be given as w: an array of w's library. w: int8, of shape (c, k, r, s), PyTorch's and ONNX's order."""
         return _arrays.like(_packing.transposed(self, w), w)
+
+
+def _count_of(experts: Any) -> int:
+    """How many experts there are, at least 1: what is no array, or has none, is refused by its type or shape."""
+    return max([1, *getattr(experts, "shape", ())[:1]])
 
 
 class CondConv(Operator):
@@ -160,23 +180,21 @@ class CondConv(Operator):
 
     def __init__(self, problem: Any, layout: str = "nc32", *, dtype: str = "int8", dst: str | None = None, dst_dtype: str | None = None,
                  epilogue: Any = "bias_relu", tile: str | None = None) -> None:
-        self._start(*_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile))
+        self._start_of_parts(problem_of(problem), layout, dst, dtype, dst_dtype, epilogue, "PerSample", tile, 0)
 
     def pack(self, experts: Any) -> Any:
         """The experts, to be given to a call: an array of their library. experts: int8, of shape (e, k, c, r, s)."""
-        return _arrays.like(_packing.convolution(self, experts, experts=int(experts.shape[0]) if len(experts.shape) == 5 else 1), experts)
+        return _arrays.like(_packing.convolution(self, experts, "experts", experts=_count_of(experts)), experts)
 
     def mix(self, experts: Any, routing: Any, expert_scale: Any = None) -> Any:
         """The packed filter of each image, what a convolution with the prologue "per_sample" takes."""
-        shape = tuple(self._filter[6][1:])
-        if tuple(experts.shape[1:]) != shape:
-            raise _weft.ArgumentError(f"weft: experts.shape={tuple(experts.shape)} is not (e, {', '.join(map(str, shape))}); op.pack(experts) makes it of EKCRS")
-        count = experts.shape[0]
-        if tuple(routing.shape) != (self.problem.n, count):
-            raise _weft.ArgumentError(f"weft: routing.shape={tuple(routing.shape)} is not {(self.problem.n, count)}, images and experts")
+        count, shape = _count_of(experts), tuple(self._filter[6][1:])
+        _arrays.check(experts, "experts", "int8", (count, *shape), "experts and one packed filter of each; op.pack(experts) makes it of EKCRS")
+        _arrays.check(routing, "routing", "float32", (self.problem.n, count), "images and experts")
+        _arrays.check_together(routing, "routing", experts, "experts")
         if expert_scale is not None:
-            if tuple(expert_scale.shape) != (count, self.problem.k):
-                raise _weft.ArgumentError(f"weft: expert_scale.shape={tuple(expert_scale.shape)} is not {(count, self.problem.k)}, experts and channels")
+            _arrays.check(expert_scale, "expert_scale", "float32", (count, self.problem.k), "experts and output channels")
+            _arrays.check_together(expert_scale, "expert_scale", experts, "experts")
             blocked = len(shape) == 5  # (c blocks, r, s, k, block), else (k, r, s, c)
             scale = _arrays.empty_like(expert_scale, (count, shape[3] if blocked else shape[0]), "float32")
             scale[...] = 0
@@ -199,20 +217,16 @@ class Gemm(Operator):
     """
 
     def __init__(self, m: int, n: int, k: int, *, dtype: str = "int8", dst_dtype: str | None = None, epilogue: Any = "bias_identity",
-                 tile: str | None = None) -> None:
+                 tile: str | None = None, source_zero_point: int = 0) -> None:
+        m, n, k = (whole_number(value, name) for name, value in dict(m=m, n=n, k=k).items())
         problem = problem_of(dict(n=1, h=m, w=1, c=k, k=n))
-        self._start(*_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile), matrices=True)
+        if k % 4:
+            raise _weft.ArgumentError(f"weft: k={k} is not a multiple of 4; pad a's rows and b's columns with zeros to k={k + -k % 4}")
+        self._start_of_parts(problem, "nhwc", "nhwc", dtype, dst_dtype, epilogue, "SharedFilter", tile, source_zero_point, matrices=True)
 
     def pack(self, b: Any) -> Any:
         """The right matrix, to be given as w: an array of its library. b: int8, of shape (k, n)."""
         p = self.problem
-        if tuple(b.shape) != (p.c, p.k):
-            raise _weft.ArgumentError(f"weft: b.shape={tuple(b.shape)} is not {(p.c, p.k)}, k and n")
+        _arrays.check(b, "b", "int8", (p.c, p.k), "k and n")
         return _arrays.like(_packing.convolution(self, _arrays.permute(b, (1, 0)).reshape(p.k, p.c, 1, 1)), b)
 
-
-def _of_parts(problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any, prologue: str,
-              tile: str | None) -> tuple[str, _weft.Problem, str, Sequence[str]]:
-    """What Operator._start takes, of the parts that have names."""
-    text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem)
-    return text, problem, policy, values

@@ -9,7 +9,8 @@ from typing import Callable
 
 import torch
 
-from ._weft import Operator
+from ._weft import ArgumentTypeError
+from .operators import CondConv, Operator
 
 _operators: dict[int, Operator] = {}
 _numbers = itertools.count()
@@ -44,6 +45,11 @@ def function(op: Operator) -> Callable[..., torch.Tensor]:
     The arguments are those of the operator; alpha is a number or a tensor of k float32. There are no gradients. The operator
     is kept for as long as the process lives, and a value that is set later, as op.scale = 0.5, holds for later runs.
     """
+    if isinstance(op, CondConv):
+        raise ArgumentTypeError("weft: op is a CondConv, which has no operator of torch; give weft.Conv2d(..., prologue=\"per_sample\"), "
+                                "and as w what mix(experts, routing) of the CondConv returns")
+    if not isinstance(op, Operator):
+        raise ArgumentTypeError(f"weft: op is a {type(op).__name__}; give a weft.Operator")
     number = next(_numbers)
     _operators[number] = op
 

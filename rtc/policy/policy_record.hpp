@@ -124,6 +124,13 @@ constexpr void AddFunctors(PolicyRecord& r) {
 
 }  // namespace internal
 
+// Whether the functors of a policy lie where they may in what has no alignment of its own, the values of a run and
+// the parameters of a kernel.
+template <class PolicyT>
+inline constexpr bool kFunctorsAreAligned =
+    alignof(typename PolicyT::Epilogue) <= 16 && alignof(typename PolicyT::Prologue) <= 16 &&
+    alignof(conv::SourceFunctorOf<PolicyT>) <= 16;
+
 // Kernel kIndex of a policy; NoKernel if it has none.
 template <class PolicyT, int kIndex>
 using KernelOf = typename decltype(internal::ChooseKernel<PolicyT, kIndex>())::type;
@@ -147,6 +154,10 @@ WEFT_OFFSETS_BEGIN
 template <class PolicyT, class... ProbesT>
 constexpr PolicyRecord RecordOf() {
   static_assert(conv::CheckedPolicy<PolicyT>::kValid);
+  static_assert(
+      kFunctorsAreAligned<PolicyT>,
+      "weft: a functor of this policy is aligned to more than 16 bytes; alignas(16) is the "
+      "most that an operator of a string has");
   using Data = PolicyData<PolicyT, ProbesT...>;
   using List = gemm::KernelList<PolicyT>;
   static_assert(List::kCount <= kMostKernels);

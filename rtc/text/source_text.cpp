@@ -20,8 +20,10 @@ bool InWord(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// The words and single signs of C++ text, without comments, literals of text and lines of the
-// preprocessor. It is no compiler: what it takes for a name is asked of one.
+}  // namespace
+
+namespace internal {
+
 std::vector<std::string_view> TokensOf(std::string_view text) {
   std::vector<std::string_view> tokens;
   bool line_begins = true;
@@ -67,7 +69,6 @@ bool IsName(std::string_view token) {
   return InWord(token[0]) && !absl::ascii_isdigit(static_cast<unsigned char>(token[0]));
 }
 
-// Words that may stand where a member's name does, and would be wrong behind a point.
 bool IsKeyword(std::string_view word) {
   constexpr std::string_view kWords[] = {
       "alignas",  "alignof",   "and",       "auto",      "bitand",    "bitor",     "bool",
@@ -84,6 +85,39 @@ bool IsKeyword(std::string_view word) {
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
+}  // namespace internal
+
+using internal::IsKeyword;
+using internal::IsName;
+using internal::TokensOf;
+
+namespace {
+
+// The end of what begins at tokens[i], such as the parentheses of alignas(16): behind the last of `closes`.
+std::size_t BehindPair(const std::vector<std::string_view>& tokens, std::size_t i,
+                       std::string_view opens, std::string_view closes) {
+  int depth = 0;
+  do {
+    depth += tokens[i] == opens ? 1 : tokens[i] == closes ? -1 : 0;
+    ++i;
+  } while (depth > 0 && i < tokens.size());
+  return i;
+}
+
+// Where the name of a class is, whose `struct` is tokens[i]: behind its attributes.
+std::size_t PlaceOfName(const std::vector<std::string_view>& tokens, std::size_t i) {
+  for (++i; i + 1 < tokens.size();) {
+    if (tokens[i] == "alignas") {
+      i = BehindPair(tokens, i + 1, "(", ")");
+    } else if (tokens[i] == "[") {
+      i = BehindPair(tokens, i, "[", "]");
+    } else {
+      break;
+    }
+  }
+  return i;
+}
+
 }  // namespace
 
 std::string LastTypeOf(std::string_view source) {
@@ -96,7 +130,7 @@ std::string LastTypeOf(std::string_view source) {
   int depth = 0;                    // of all other braces
   bool is_template = false;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::string_view token = tokens[i], next = at(i + 2);
+    const std::string_view token = tokens[i];
     if (token == "{") ++depth;
     if (token == "}") {
       if (depth > 0) {
@@ -119,9 +153,11 @@ std::string LastTypeOf(std::string_view source) {
     } else if (!is_template && i + 2 < tokens.size()) {
       const bool is_enum = i > 0 && tokens[i - 1] == "enum";
       const bool is_class = (token == "struct" || token == "class") && !is_enum;
+      const std::size_t name = is_class ? PlaceOfName(tokens, i) : i + 1;
+      const std::string_view next = at(name + 1);
       if ((is_class && (next == "{" || next == ":" || next == "final")) ||
           (token == "using" && next == "=")) {
-        last = absl::StrCat(absl::StrJoin(spaces, ""), std::string(tokens[i + 1]));
+        last = absl::StrCat(absl::StrJoin(spaces, ""), std::string(at(name)));
       }
     }
   }

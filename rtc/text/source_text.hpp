@@ -35,6 +35,13 @@ std::string PolicySource(const PolicySpec& spec);
 
 namespace internal {
 
+// The words and single signs of C++ text, without comments, literals of text and lines of the
+// preprocessor. It is no compiler: what it takes for a name is asked of one.
+std::vector<std::string_view> TokensOf(std::string_view text);
+// Whether a token is a word that begins with a letter, and whether it is one of C++'s own.
+bool IsName(std::string_view token);
+bool IsKeyword(std::string_view word);
+
 // The part of what either compiler is given that is the same: the source, WeftPolicy, which is the policy,
 // WeftData, the type of its PolicyData, and WEFT_RECORD, which initialises that. values: names of members,
 // as Options::values.

@@ -176,7 +176,7 @@ find_program(WEFT_PYTHON python3)
 mark_as_advanced(WEFT_PYTHON)
 if(WEFT_PYTHON)
   add_test(NAME folders COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/folders_test.py)
-  add_test(NAME hidden COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/hidden_test.py)
+  add_test(NAME hidden COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/hidden_test.py ${CMAKE_CXX_COMPILER})
   add_test(NAME documents_walk COMMAND ${WEFT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/build/walk_test.py)
 endif()
 

@@ -61,6 +61,20 @@ TEST(ConvolutionActivations, OnSteps) {
       {.gamma = 0.3f, .real_step = 1.0f, .late_residual = true});
 }
 
+// The ends of a byte as its zero point: no value below 0 is left, or none above.
+TEST(ConvolutionActivations, OnStepsOfAnyZeroPoint) {
+  using F = OnSteps<HSwish>;
+  using E = BiasActivation<F>;
+  for (const int zero_point : {-128, -3, 127}) {
+    E epilogue;
+    epilogue.Get<F>() = {.scale = 0.07f, .zero_point = static_cast<float>(zero_point)};
+    RunActivation<Mma<E>>(
+        reference::OnStepsActivation<reference::HSwishActivation>{0.07f, -128 - zero_point,
+                                                                  127 - zero_point},
+        epilogue, {.real_step = 1.0f}, 3);
+  }
+}
+
 TEST(ConvolutionActivations, InFloat) {
   using ETanh = Chain<Scale, Bias<>, Tanh, ToFloat>;
   RunActivation<TestPolicy<NCHW, ETanh>>(reference::TanhActivation{}, {}, {.beta = 0.05f});

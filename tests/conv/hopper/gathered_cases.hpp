@@ -32,6 +32,10 @@ std::vector<Problem> GatheredProblems() {
   all.push_back(uneven);
   uneven.mode = Mode::kConvolution;
   all.push_back(uneven);
+  // Taps far apart, the middle one of which sees the image.
+  Problem apart = SquareProblem(1, 24, 3, 16, 3, 0, 1);
+  apart.s = 1, apart.dilation_h = apart.pad_top = apart.pad_bottom = std::int64_t{1} << 18;
+  all.push_back(apart);
   return all;
 }
 

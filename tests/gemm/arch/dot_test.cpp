@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "tests/gemm/arch/harness.hpp"
+#include "weft/gemm/arch/arch.hpp"
 
 namespace weft::arch::testing {
 namespace {
@@ -68,6 +70,18 @@ TEST(DotProducts, EveryMeansAgreesWithTheDefinition) {
     }
   }
   EXPECT_GE(means_tested, 1);
+}
+
+TEST(MaxPairs, TakesTheGreaterOfEachHalf) {
+  constexpr uint32_t kNumbers[] = {0, 1, 0x7fff, 0x8000, 0xfffe, 0xffff};
+  for (const uint32_t a : kNumbers) {
+    for (const uint32_t b : kNumbers) {
+      for (const uint32_t c : kNumbers) {
+        EXPECT_EQ(Thread::MaxPairs(a << 16 | b, c << 16 | c),
+                  std::max(a, c) << 16 | std::max(b, c));
+      }
+    }
+  }
 }
 
 }  // namespace

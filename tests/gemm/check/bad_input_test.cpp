@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -39,6 +40,14 @@ struct BadInputPolicy {
   using LayoutC = RowMajor;
   using Epilogue = EpilogueT;
   static constexpr auto config = TileT::config;
+};
+struct ComplexPolicy {
+  using Element = Complex<float>;
+  using LayoutA = RowMajor;
+  using LayoutB = ColumnMajor;
+  using LayoutC = RowMajor;
+  using Epilogue = Chain<Scale, epilogues::ToSums<Complex<float>>>;
+  static constexpr auto config = SimtConfig({64, 64, 8}, {32, 32, 8}, {8, 4, 1}, Alignment{8, 8});
 };
 namespace {
 
@@ -307,6 +316,39 @@ TEST(GemmBadInput, Numbers) {
   const SumsOp plain = *SumsOp::Create({.m = 8, .n = 8, .k = 8});
   Expect(plain, {.a = m, .b = m, .c = sums, .channel_alpha = values},
          "gemm: args.channel_alpha is set but the policy's Epilogue has no Scale stage");
+}
+
+// Of bytes zero points are integers of their type; what ends in no bytes has none.
+TEST(GemmBadInput, ZeroPoints) {
+  alignas(16) std::int8_t m[64] = {};
+  alignas(16) std::int8_t c[64];
+  float values[9] = {};
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  using OnSteps = epilogues::OnSteps<epilogues::HSwish>;
+  using Steps = Gemm<BadInputPolicy<epilogues::BiasHSwishOnSteps<>, BadInputTile<4, 4>>>;
+  const Steps steps = *Steps::Create({.m = 8, .n = 8, .k = 8});
+  Steps::Arguments args = {.a = m, .b = m, .bias = values, .c = c, .output_scale = 0.05f};
+  for (const float right : {-128.0f, -1.0f, 0.0f, 127.0f}) {
+    args.epilogue.Get<OnSteps>().zero_point = right;
+    EXPECT_TRUE(steps.CheckArguments(args).ok()) << right;
+  }
+  for (const float wrong : {-129.0f, -0.5f, 0.25f, 128.0f, 3e9f, kNan, -HUGE_VALF}) {
+    args.epilogue.Get<OnSteps>().zero_point = wrong;
+    Expect(steps, args,
+           "gemm: args.epilogue's zero_point of OnSteps is no value of its type; give an integer "
+           "in that range");
+  }
+  using ComplexNumbers = Gemm<ComplexPolicy>;
+  const ComplexNumbers complex = *ComplexNumbers::Create({.m = 2, .n = 2, .k = 2});
+  alignas(16) Complex<float> x[4] = {}, y[4];
+  ComplexNumbers::Arguments numbers = {.a = x, .b = x, .c = y};
+  EXPECT_TRUE(complex.CheckArguments(numbers).ok());
+  numbers.zero_point = 1.0f;
+  Expect(complex, numbers,
+         "gemm: args.zero_point=1 is set but the policy's Epilogue has no ClampTo stage; leave it "
+         "0");
+  numbers.zero_point = kNan;
+  Expect(complex, numbers, "gemm: args.zero_point is NaN; give a finite number");
 }
 
 }  // namespace

@@ -115,6 +115,30 @@ TEST(TensorOperatorMemory, GlobalAverageOfManyPixelsIsExact) {
   EXPECT_EQ(to.Read(), want);
 }
 
+// onnxruntime rounds it as a global average: for these scales the other formula has other results.
+TEST(TensorOperatorMemory, AnAverageOfTheWholeImageIsAGlobalAverage) {
+  TensorProblem p;
+  p.kind = Kind::kAveragePool;
+  p.src = Like({1, 512, 1, 2});
+  p.src.quantization = {.scale = 0.27029607f, .zero_point = 132};
+  p.dst = Like({1, 512, 1, 1});
+  p.dst.quantization = {.scale = 1.0811843f, .zero_point = 105};
+  p.window = {.h = 1, .w = 2, .stride_w = 2};
+  std::vector<double> x(1024);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<double>((i / 4 + i % 2 * 100) % 256);
+  TensorProblem global = p;
+  global.kind = Kind::kGlobalAveragePool;
+  std::vector<std::uint8_t> src, want;
+  Pack(p.src, x, &src);
+  Pack(p.dst, Expected(global, x, {}), &want);
+  const Tensor8 from(src, 0), to(std::vector<std::uint8_t>(512), 0);
+  const absl::StatusOr<TensorOperator> op = TensorOperator::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  ASSERT_EQ(op->RunOnCpu({.src = from.get(), .dst = to.get()}), absl::OkStatus());
+  EXPECT_EQ(to.Read(), want);
+}
+
 TEST(TensorOperatorMemory, TensorsWithoutElementsTakeAnyAddress) {
   for (const TensorExtents e :
        {TensorExtents{0, 8, 4, 4}, {1, 0, 4, 4}, {1, 8, 0, 4}, {1, 8, 4, 0}}) {

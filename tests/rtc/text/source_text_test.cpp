@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "weft/rtc/text/functions.hpp"
+
 namespace weft::rtc {
 namespace {
 
@@ -20,6 +22,8 @@ TEST(SourceText, LastType) {
   EXPECT_EQ(LastTypeOf("namespace n { struct A {}; } namespace m = n; struct B {};"), "B");
   EXPECT_EQ(LastTypeOf("struct A {}; struct B;"), "A");
   EXPECT_EQ(LastTypeOf("struct A {}; enum class B { kC }; enum struct D : int { kE };"), "A");
+  EXPECT_EQ(LastTypeOf("struct alignas(alignof(float)) [[maybe_unused]] A : B {};"), "A");
+  EXPECT_EQ(LastTypeOf("struct A {}; struct alignas("), "A");
 }
 
 TEST(SourceText, PossibleMembers) {
@@ -27,6 +31,22 @@ TEST(SourceText, PossibleMembers) {
               ElementsAre("scale", "other", "p", "t"));
   EXPECT_THAT(PossibleMembersOf("struct A { float f(float x) { return x; } int k = 1'000; };"),
               ElementsAre("x", "k"));
+}
+
+TEST(SourceText, FunctionsThatNvrtcLacks) {
+  for (const char* source :
+       {"std::exp(x)", "using std::exp;", "return exp(x);", "y = -expf(x)", "::tanh(x)",
+        "struct A { float exp; float f() { return ::exp(exp); } };"}) {
+    EXPECT_FALSE(CheckFunctions(source).ok()) << source;
+  }
+  for (const char* source :
+       {"std::sqrt(x)", "float exp(float x); float y = exp(1);", "a.exp(x)", "a->exp(x)",
+        "mine::exp(x)", "float exp = 1;", "// std::exp(x)", "expand(x)", "tanh"}) {
+    EXPECT_EQ(CheckFunctions(source), absl::OkStatus()) << source;
+  }
+  EXPECT_EQ(CheckFunctions("\n float y = std::tanh(x);").message(),
+            "rtc: line 2 of the source calls std::tanh, which NVRTC does not have; call "
+            "weft::epilogues::Tanh{}(x)");
 }
 
 TEST(SourceText, OtherFiles) {

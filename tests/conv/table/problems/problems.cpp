@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kMostProducts = 1'000'000;
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 30;
+constexpr std::int64_t kFar = std::int64_t{1} << 20;
 
 // Windows that do not overlap: the patches of vision transformers, and such as are nearly that.
 std::vector<Problem> Patches() {
@@ -64,16 +65,22 @@ std::vector<Problem> Corners(const ConvFacts& facts) {
   Problem far = {.n = 1, .h = 3, .w = 3, .c = 4, .k = 4, .r = 2, .s = 2};
   far.pad_top = far.pad_bottom = far.dilation_h = far.stride_h = 2000;
   far.pad_left = far.pad_right = far.dilation_w = far.stride_w = 1500;
+  // Offsets from tap to tap that fill most of 32 bits in NHWC, and one column of taps with stride 1.
+  Problem farther = far;
+  farther.pad_top = farther.pad_bottom = farther.dilation_h = farther.stride_h = kFar;
+  farther.pad_left = farther.pad_right = farther.dilation_w = farther.stride_w = kFar;
+  Problem dense = {.n = 1, .h = 3, .w = 1, .c = 12, .k = 4, .r = 3, .s = 1, .dilation_h = kFar};
+  dense.pad_top = kFar + 1, dense.pad_bottom = kFar - 2;
   std::vector<Problem> all = {one, image, outside, apart, first, line, deep, tables, beyond};
-  // TMA strides are at most 8, except over NHWC between windows that do not overlap.
+  // TMA strides are at most 8, except over NHWC between windows that do not overlap, and its taps are not far apart.
   const bool short_strides = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
   for (const Problem& p : Patches()) {
     const bool is_short = std::max(p.stride_h, p.stride_w) <= 8;
     if (facts.config.packed_rows > 1) continue;  // these are for rows that overlap
     if (is_short || facts.source.nhwc || !short_strides) all.push_back(p);
   }
-  for (const Problem& p : {row, column, far}) {
-    if (short_strides && p.stride_h > 8) continue;
+  for (const Problem& p : {row, column, far, farther, dense}) {
+    if (short_strides && (p.stride_h > 8 || p.pad_top > 8)) continue;
     for (const Mode mode : kModes) {
       all.push_back(p);
       all.back().mode = mode;
