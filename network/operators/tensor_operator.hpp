@@ -37,7 +37,7 @@ class TensorOperator {
 
   const TensorProblem& problem() const;
 
-  // Such as "max_pool of uint8 NHWC 64x64x112x112 to uint8 NHWC 64x64x56x56, 3x3".
+  // Such as "max_pool of uint8 nhwc 64x64x112x112 to uint8 nhwc 64x64x56x56, 3x3".
   std::string Describe() const;
 
   // InvalidArgument if an address is null, is misaligned or its tensor overlaps dst. A run of tensors without elements

@@ -47,8 +47,8 @@ absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const
   if (dst != Format::kNc32) return src == Format::kNc4 ? "Tile64x64" : "Mma128x64";
   absl::StatusOr<std::string> tile =
       src == Format::kNc4
-          ? Choose<conv::U8Conv4SmallFamily<Epilogue, NCxHWx<32>>>(what.problem, machine)
-          : Choose<conv::U8Conv32SmallFamily<Epilogue, NCxHWx<32>>>(what.problem, machine);
+          ? Choose<conv::U8Conv4Family<Epilogue, NCxHWx<32>>>(what.problem, machine)
+          : Choose<conv::U8Conv32Family<Epilogue, NCxHWx<32>>>(what.problem, machine);
   if (tile.ok()) return tile;
   return absl::Status(
       tile.status().code(),

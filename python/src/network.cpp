@@ -80,7 +80,8 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
   read(inputs, graph.inputs, "inputs");
   read(outputs, graph.outputs, "outputs");
   arrays.push_back(ArrayOf(arena, "arena"));
-  CheckArray(arrays.back(), "arena", 'B', {std::max<std::int64_t>(1, network_->arena_bytes())}, "arena_bytes", "");
+  CheckArray(arrays.back(), "arena", 'B', {std::max<std::int64_t>(1, network_->arena_bytes())},
+             "arena_bytes", "");
   for (const Array& array : arrays) {
     if (array.on_gpu == network_->on_gpu() && array.device == arrays[0].device) continue;
     throw Error(

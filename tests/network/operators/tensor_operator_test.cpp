@@ -247,7 +247,7 @@ TEST(TensorOperatorCheck, SaysWhatIsWrongWithAddresses) {
   EXPECT_THAT(message({.src = memory + 2, .dst = memory + 600}),
               HasSubstr("args.src is not aligned to its floats; give a multiple of 4"));
   EXPECT_THAT(message({.src = memory, .dst = memory}), HasSubstr("args.src overlaps args.dst"));
-  EXPECT_EQ(op->Describe(), "quantize of float NHWC 1x8x4x4 to uint8 NHWC 1x8x4x4");
+  EXPECT_EQ(op->Describe(), "quantize of float nhwc 1x8x4x4 to uint8 nhwc 1x8x4x4");
 }
 
 }  // namespace
