@@ -26,6 +26,8 @@ if(WEFT_TESTS)
 endif()
 if(WEFT_TESTS OR WEFT_PROGRAMS OR WEFT_PYTHON_MODULE)
   weft_need(nlohmann-json nlohmann_json::nlohmann_json nlohmann-json3-dev nlohmann_json CONFIG)
+elseif(NOT TARGET nlohmann_json::nlohmann_json)
+  find_package(nlohmann_json CONFIG QUIET)  # weft::network alone needs it; without it there is none
 endif()
 if(missing)
   string(JOIN ", " missing ${missing})

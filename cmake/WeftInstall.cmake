@@ -1,5 +1,5 @@
-# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch and weft_add_operators;
-# pkg-config knows weft.
+# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch, weft::network where nlohmann-json was found, and
+# weft_add_operators; pkg-config knows weft.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -12,6 +12,9 @@ install(FILES cmake/include/weft/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDE
 install(FILES gemm/arch/cpu_lanes.gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 
 set(installed weft_headers weft_arch weft)
+if(TARGET weft_network)
+  list(APPEND installed weft_network)
+endif()
 if(TARGET weft_operators)
   list(APPEND installed weft_operators)
 endif()
