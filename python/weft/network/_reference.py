@@ -126,8 +126,9 @@ def _add(node, sources, output, arrays):
 
 
 def _multiply(node, sources, output, arrays):
-    a, b = (_real(x, t) for x, t in zip(arrays, sources))
-    return _round_with_zero_point(a * b / np.float32(output.scale) + np.float32(output.zero_point), output)
+    a, b = (x.astype(np.int32) - t.zero_point for x, t in zip(arrays, sources))
+    ratio = np.float32(sources[0].scale) * np.float32(sources[1].scale) / np.float32(output.scale)
+    return _round_with_zero_point(ratio * (a * b).astype(np.float32) + np.float32(output.zero_point), output)
 
 
 def _table(node, sources, output, arrays):
