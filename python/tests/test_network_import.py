@@ -142,6 +142,19 @@ def test_unsigned_weights_and_constants():
             assert graph.nodes[1].kind == "table"
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_order_of_a_product(element):
+    """Products of two tensors, of which a few lie so near the middle of two integers that the order of the multiplications decides."""
+    random = np.random.default_rng(6)
+    nodes = [helper.make_node("QuantizeLinear", ["x", "sa", "za"], ["a"]),
+             helper.make_node("MaxPool", ["a"], ["b"], kernel_shape=[1, 2], pads=[0, 1, 0, 0]),  # each with its left neighbour
+             helper.make_node("QLinearMul", ["a", "sa", "za", "b", "sa", "za", "sy", "zy"], ["y"], domain="com.microsoft")]
+    for _ in range(40):
+        sa, za, zy = np.float32(random.uniform(0.005, 0.05)), random.integers(0, 100), random.integers(0, 100)
+        constants = {"sa": sa, "za": np.array(za, element), "sy": np.float32(sa * sa * random.uniform(20, 200)), "zy": np.array(zy, element)}
+        compare(model_of(nodes, constants, (1, 200, 200)), {"x": sa * random.integers(-256, 256, (1, 1, 200, 200)).astype(np.float32)})
+
+
 def test_integer_input():
     """An input of integers has the scale with which the first node reads it."""
     nodes = [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]), helper.make_node("Tanh", ["d"], ["t"]),
