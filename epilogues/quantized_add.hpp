@@ -1,7 +1,7 @@
 // The addition of two quantised tensors behind a convolution, ONNX's QLinearAdd, to the bits of onnxruntime's kernels for
 // x86:
 //
-//     Chain<SourceZeroPoint, SumBias, Scale, QuantizeSteps, QuantizedAdd<std::uint8_t>, ClampTo<std::uint8_t>>
+//     Chain<SourceZeroPoint, SumBias, Scale, QuantizeSteps<>, QuantizedAdd<std::uint8_t>, ClampTo<std::uint8_t>>
 //
 // QuantizeSteps makes of t the integer q that the convolution alone would write. With sa, za of the first operand a, sb, zb of
 // the second operand b, and sy, zy of the sum, of which b * rb and a * ra are the steps,
@@ -10,18 +10,28 @@
 // each operation rounded to float once.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include "weft/epilogues/activations.hpp"
 #include "weft/epilogues/numerics.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
 
-// t = clamp(round(t) + zero_point, low, high): an integer of the type whose range is [low, high].
+// t = clamp(round(t) + zero_point), limited to the range of Type, the type of the integers. The limits are constants: kernels
+// compare with limits that the compiler does not know in twice the instructions.
+template <class Type = std::uint8_t>
 struct QuantizeSteps {
-  float zero_point = 0.0f, low = -128.0f, high = 127.0f;
+  static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
+                "weft: QuantizeSteps<T> takes T = std::int8_t or std::uint8_t");
+  float zero_point = 0.0f;  // an integer of Type
 
   constexpr float operator()(float t) const {
-    return Clamp(Add(RoundFirst{}(t), zero_point), low, high);
+    return Clamp(RoundFirst::AndAdd(t, zero_point),
+                 static_cast<float>((std::numeric_limits<Type>::min)()),
+                 static_cast<float>((std::numeric_limits<Type>::max)()));
   }
 };
 

@@ -36,8 +36,6 @@ absl::Status OfNode(const absl::Status& status, const std::string& name) {
 
 absl::Status SetValues(const ConvolutionConstants& constants, rtc::Values* values) {
   const std::pair<const char*, float> numbers[] = {{"zero_point", constants.steps_zero_point},
-                                                   {"low", constants.low},
-                                                   {"high", constants.high},
                                                    {"sum_ratio", constants.sum_ratio},
                                                    {"fixed", constants.fixed}};
   for (const auto& [name, number] : numbers) {

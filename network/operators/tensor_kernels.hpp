@@ -5,6 +5,7 @@
 
 #include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/network/operators/global_average_kernel.hpp"
+#include "weft/network/operators/image_kernel.hpp"
 #include "weft/network/operators/pointwise_kernel.hpp"
 #include "weft/network/operators/pool_kernel.hpp"
 #include "weft/network/operators/tensor_params.hpp"
@@ -14,6 +15,12 @@ inline namespace WEFT_BACKEND {
 
 template <TensorKernel kDoes, bool kWide>
 struct TensorKernelOf : std::type_identity<PointwiseKernel<kDoes, kWide>> {};
+template <>
+struct TensorKernelOf<TensorKernel::kQuantizeImage, false>
+    : std::type_identity<PointwiseKernel<TensorKernel::kQuantize, false>> {};
+template <>
+struct TensorKernelOf<TensorKernel::kQuantizeImage, true>
+    : std::type_identity<QuantizeImageKernel> {};
 template <bool kWide>
 struct TensorKernelOf<TensorKernel::kMaxPool, kWide>
     : std::type_identity<PoolKernel<Greatest, kWide>> {};

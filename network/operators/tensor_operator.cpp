@@ -46,6 +46,10 @@ bool SetAddress(const void* address, std::int64_t element_bytes, TensorView* vie
   return view->width == widest;
 }
 
+bool IsAligned(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
+}
+
 }  // namespace
 
 struct TensorOperator::State {
@@ -124,6 +128,9 @@ void MakeLaunch(const TensorProblem& problem, const TensorPlan& plan,
         wide = SetAddress(args.dst, BytesOf(problem.dst.element), &p.dst) && wide;
         if constexpr (std::is_same_v<Params, PointwiseParams>) {
           wide = SetAddress(args.other, 1, &p.other) && wide;  // null where there is none
+        }
+        if (plan.kernel == TensorKernel::kQuantizeImage) {
+          wide = IsAligned(args.src) && IsAligned(args.dst);
         }
         launch->kernel = 2 * static_cast<int>(plan.kernel) + (plan.wide && wide ? 1 : 0);
         launch->params = &p;

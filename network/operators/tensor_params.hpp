@@ -24,10 +24,11 @@ enum class TensorKernel : std::int8_t {
   kMaxPool,
   kAveragePool,
   kGlobalAverage,
+  kQuantizeImage,  // kQuantize of an image in planes to blocks of 4 channels
 };
-inline constexpr int kTensorKernels = 10;  // of the above
+inline constexpr int kTensorKernels = 11;  // of the above
 
-// Of the kernels kTable to kDequantize, each element of whose output is made of one of the source.
+// Of the kernels kTable to kDequantize and kQuantizeImage, each element of whose output is made of one of the source.
 struct PointwiseParams {
   TensorView src, other, dst;
   Units units;

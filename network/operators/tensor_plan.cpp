@@ -172,6 +172,11 @@ TensorPlan PlanPointwise(const TensorProblem& problem) {
   switch (problem.kind) {
     case Kind::kQuantize:
       plan.kernel = TensorKernel::kQuantize;
+      if (problem.src.format == Format::kNchw && problem.dst.format == Format::kNc4 &&
+          problem.src.extents.c <= 4 && problem.src.extents.h * problem.src.extents.w % 4 == 0) {
+        plan.kernel = TensorKernel::kQuantizeImage;
+        plan.wide = true;
+      }
       plan.in_place = false;
       p.ratio = dst;
       p.to_dst = RoundedFirst(t.dst);

@@ -15,8 +15,7 @@ using TensorParams = std::variant<PointwiseParams, PoolParams, GlobalAveragePara
 struct TensorPlan {
   TensorKernel kernel = TensorKernel::kCopy;
   TensorParams params;
-  bool wide =
-      false;  // each group of 16 channels is one access if the addresses are multiples of 16
+  bool wide = false;  // the kernel of wide accesses runs if the addresses are multiples of 16
   bool in_place =
       false;  // a thread reads of src, and of other, what it writes of dst, and nothing else
 };

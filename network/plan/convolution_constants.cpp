@@ -77,8 +77,6 @@ void SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* cons
   const float ra = a.quantization.scale / sum.quantization.scale,
               rb = b.quantization.scale / sum.quantization.scale;
   constants->steps_zero_point = zero(out);
-  constants->low = out.element == Element::kInt8 ? -128.0f : 0.0f;
-  constants->high = out.element == Element::kInt8 ? 127.0f : 255.0f;
   constants->sum_ratio = what.sum_is_first ? ra : rb;
   constants->gamma = what.sum_is_first ? rb : ra;
   constants->fixed = zero(sum) - std::fma(ra, zero(a), rb * zero(b));

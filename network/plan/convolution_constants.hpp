@@ -20,7 +20,7 @@ struct ConvolutionConstants {
   // Numbers of the epilogue. Without an addition zero_point is the output's; with one it is 0, and gamma and the
   // values of QuantizeSteps and QuantizedAdd are set.
   float zero_point = 0.0f, gamma = 1.0f;
-  float steps_zero_point = 0.0f, low = 0.0f, high = 0.0f, sum_ratio = 1.0f, fixed = 0.0f;
+  float steps_zero_point = 0.0f, sum_ratio = 1.0f, fixed = 0.0f;
 
   // The arguments of a run whose constants lie at `base`.
   rtc::Arguments At(const char* base) const;

@@ -43,9 +43,10 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
   stages += "SumBias, Scale, ";
   ConvolutionPolicy policy;
   if (what.add >= 0) {
-    absl::StrAppend(&stages, "QuantizeSteps, QuantizedAdd<", TypeOf(type(step.other).element), ", ",
-                    what.sum_is_first ? "true" : "false", ">, ");
-    policy.values = {"zero_point", "low", "high", "sum_ratio", "fixed"};
+    absl::StrAppend(&stages, "QuantizeSteps<", TypeOf(what.element), ">, QuantizedAdd<",
+                    TypeOf(type(step.other).element), ", ", what.sum_is_first ? "true" : "false",
+                    ">, ");
+    policy.values = {"zero_point", "sum_ratio", "fixed"};
   } else {
     stages += "RoundFirst, ";
   }

@@ -168,7 +168,7 @@ class Planner {
   absl::Status AddConvolution(int index, int add) {
     const Node& n = node(index);
     const Tensor& in = tensor(n.inputs[0]);
-    ConvolutionStep step{.node = index, .add = add};
+    ConvolutionStep step{.node = index, .element = tensor(n.output).element, .add = add};
     conv::Problem& p = step.problem;
     p.n = options_.batch, p.c = in.c, p.h = in.h, p.w = in.w, p.k = tensor(n.output).c;
     if (n.kind == Kind::kFullyConnected) {

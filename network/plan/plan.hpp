@@ -28,8 +28,9 @@ struct PlacedTensor {
 struct ConvolutionStep {
   conv::Problem problem{};
   bool depthwise = false;
-  int node = -1;             // of the graph, whose filter this is
-  int add = -1;              // of the graph; -1: there is none
+  int node = -1;                      // of the graph, whose filter this is
+  Element element = Element::kUint8;  // of the convolution's own output
+  int add = -1;                       // of the graph; -1: there is none
   bool sum_is_first = true;  // whether the convolution is the first operand of the addition
 };
 

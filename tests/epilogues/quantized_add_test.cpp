@@ -31,11 +31,11 @@ std::uint8_t Plain(const Numbers& n, int a, int b) {
 template <bool kSumIsFirst>
 void CompareAll() {
   using Add = QuantizedAdd<std::uint8_t, kSumIsFirst>;
-  Chain<SumBias, Scale, QuantizeSteps, Add, ClampTo<std::uint8_t>> chain;
+  Chain<SumBias, Scale, QuantizeSteps<>, Add, ClampTo<std::uint8_t>> chain;
   for (const Numbers& n : kNumbers) {
     const float ra = n.sa / n.sy, rb = n.sb / n.sy;
-    chain.template Get<QuantizeSteps>() = {
-        .zero_point = static_cast<float>(kSumIsFirst ? n.za : n.zb), .low = 0.0f, .high = 255.0f};
+    chain.template Get<QuantizeSteps<>>().zero_point =
+        static_cast<float>(kSumIsFirst ? n.za : n.zb);
     Add& add = chain.template Get<Add>();
     add.sum_ratio = kSumIsFirst ? ra : rb;
     add.fixed = static_cast<float>(n.zy) -

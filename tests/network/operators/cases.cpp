@@ -333,42 +333,69 @@ bool MakeProblem(Kind kind, const std::vector<int>& row, TensorProblem* p) {
 
 }  // namespace
 
+namespace {
+
+// The case of a problem, with random numbers.
+TensorCase CaseOf(const TensorProblem& problem, std::int64_t offset, std::mt19937& random) {
+  TensorCase c;
+  c.problem = problem, c.offset = offset;
+  const TensorProblem& p = c.problem;
+  const auto numbers = [&](const TensorType& t) {
+    const TensorExtents& e = t.extents;
+    std::vector<double> values(static_cast<std::size_t>(e.n * e.c * e.h * e.w));
+    const int low = t.element == Element::kInt8 ? -128 : 0;
+    for (double& value : values) {
+      value = low + static_cast<int>(random() % 256);
+      if (t.element != Element::kFloat) continue;
+      // Halves of steps of dst, and what is no number.
+      constexpr double kOdd[] = {1e30, -1e30, std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::quiet_NaN()};
+      value = (value - 128) * 0.5 * static_cast<double>(p.dst.quantization.scale);
+      if (random() % 16 == 0) value = kOdd[random() % 4];
+      value = static_cast<double>(static_cast<float>(value));
+    }
+    return values;
+  };
+  const std::vector<double> src = numbers(p.src), other = numbers(p.other);
+  Pack(p.src, src, &c.src);
+  Pack(p.other, other, &c.other);
+  c.dst.assign(static_cast<std::size_t>(p.dst.bytes()), 0x5a);
+  c.want = c.dst;
+  TensorExtents made = p.dst.extents;
+  made.c = p.src.extents.c;
+  PackInto(p.dst, p.first_channel, made, Expected(p, src, other), &c.want);
+  if (p.first_channel + made.c == p.dst.extents.c) Fill(p.dst, &c.want);
+  return c;
+}
+
+// Images of 1 to 4 channels in planes, whose pixels are multiples of 4 or are not, to blocks of 4 channels.
+void AddImages(std::mt19937& random, std::vector<TensorCase>* cases) {
+  for (const std::int64_t c : {1, 2, 3, 4}) {
+    for (const std::int64_t w : {6, 7, 34}) {
+      TensorProblem p;
+      p.kind = Kind::kQuantize;
+      p.src = {.element = Element::kFloat, .extents = {3, c, 34, w}, .format = Format::kNchw};
+      p.dst = {.element = c % 2 == 0 ? Element::kInt8 : Element::kUint8,
+               .extents = p.src.extents,
+               .format = Format::kNc4,
+               .quantization = {.scale = 0.37f, .zero_point = c % 2 == 0 ? -7 : 130}};
+      for (const std::int64_t offset : {0, 4, 16}) cases->push_back(CaseOf(p, offset, random));
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<TensorCase> CasesOf(Kind kind) {
   std::vector<TensorCase> cases;
   std::mt19937 random(static_cast<unsigned>(kind) + 1);
   for (const std::vector<int>& row : PairwiseRows({4, 9, 4, 4, 4, 4, 2, 2, 2, 6, 4})) {
-    TensorCase c;
-    TensorProblem& p = c.problem;
+    TensorProblem p;
     if (!MakeProblem(kind, row, &p)) continue;
-    c.offset = kOffsets[row[10]];
-    if (kind == Kind::kQuantize || kind == Kind::kDequantize) c.offset *= 4;
-    const auto numbers = [&](const TensorType& t) {
-      const TensorExtents& e = t.extents;
-      std::vector<double> values(static_cast<std::size_t>(e.n * e.c * e.h * e.w));
-      const int low = t.element == Element::kInt8 ? -128 : 0;
-      for (double& value : values) {
-        value = low + static_cast<int>(random() % 256);
-        if (t.element != Element::kFloat) continue;
-        // Halves of steps of dst, and what is no number.
-        constexpr double kOdd[] = {1e30, -1e30, std::numeric_limits<double>::infinity(),
-                                   std::numeric_limits<double>::quiet_NaN()};
-        value = (value - 128) * 0.5 * static_cast<double>(p.dst.quantization.scale);
-        if (random() % 16 == 0) value = kOdd[random() % 4];
-        value = static_cast<double>(static_cast<float>(value));
-      }
-      return values;
-    };
-    const std::vector<double> src = numbers(p.src), other = numbers(p.other);
-    Pack(p.src, src, &c.src);
-    Pack(p.other, other, &c.other);
-    c.dst.assign(static_cast<std::size_t>(p.dst.bytes()), 0x5a);
-    c.want = c.dst;
-    TensorExtents made = p.dst.extents;
-    made.c = p.src.extents.c;
-    PackInto(p.dst, p.first_channel, made, Expected(p, src, other), &c.want);
-    if (p.first_channel + made.c == p.dst.extents.c) Fill(p.dst, &c.want);
-    cases.push_back(std::move(c));
+    const bool has_floats = kind == Kind::kQuantize || kind == Kind::kDequantize;
+    cases.push_back(CaseOf(p, kOffsets[row[10]] * (has_floats ? 4 : 1), random));
   }
+  if (kind == Kind::kQuantize) AddImages(random, &cases);
   return cases;
 }
 
