@@ -25,6 +25,7 @@ import sys
 import report_benches
 import report_compile
 import report_ladder
+import report_networks
 import report_page
 import report_products
 import report_small
@@ -38,7 +39,7 @@ TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
                 "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
-                "docs/operators.md", "docs/log/tiles_and_model.md")
+                "docs/operators.md", "docs/networks.md", "docs/log/tiles_and_model.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 MARKED = re.compile(
@@ -173,11 +174,14 @@ def marked_tables(found, made, root):
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
         marked["small-families-lost"] = report_small.lost(result, table)
+    for name in ("networks", "tensors"):
+        if made := getattr(report_networks, name)(root / RESULTS, table):
+            marked[name] = made
     return marked
 
 
 MARKED_TABLES = ("speed", "anchors", "network", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "build-costs", "small-families", "small-families-lost", "patches")
+                 "build-costs", "small-families", "small-families-lost", "networks", "tensors", "patches")
 
 
 def rewritten(text, marked, name="page"):

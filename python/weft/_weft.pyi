@@ -239,39 +239,3 @@ class Operator:
         """
         Sets a value for the next calls, also op.name = value: a number, or k float32 where the member is an address.
         """
-
-class Network:
-    """A network for a number of images; weft.network.Network makes it."""
-
-    def __init__(self, file: bytes, batch: int = 1, back_end: str = 'any', fuse: bool = True) -> None: ...
-
-    @property
-    def inputs(self) -> list[Any]:
-        """(name, dtype, shape) of each input."""
-
-    @property
-    def outputs(self) -> list[Any]:
-        """(name, dtype, shape) of each output."""
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether it runs on a GPU."""
-
-    @property
-    def arena_bytes(self) -> int:
-        """Bytes of memory that a run needs for what lies between inputs and outputs."""
-
-    @property
-    def constant_bytes(self) -> int:
-        """Bytes of filters and their like."""
-
-    def describe(self) -> str:
-        """A line for each kernel."""
-
-    def prepare(self) -> None:
-        """
-        Loads kernels and filters into the GPU that is current, as the first run does.
-        """
-
-    def run(self, inputs: list, outputs: list, arena: Any, stream: Any = None) -> None:
-        """Runs the network over arrays where they lie."""
