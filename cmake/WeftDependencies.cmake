@@ -26,8 +26,9 @@ if(WEFT_TESTS)
 endif()
 if(WEFT_TESTS OR WEFT_PROGRAMS OR WEFT_PYTHON_MODULE)
   weft_need(nlohmann-json nlohmann_json::nlohmann_json nlohmann-json3-dev nlohmann_json CONFIG)
-elseif(NOT TARGET nlohmann_json::nlohmann_json)
-  find_package(nlohmann_json CONFIG QUIET)  # weft::network alone needs it; without it there is none
+elseif(PROJECT_IS_TOP_LEVEL)
+  # weft::network alone needs it, and without it there is none. As part of a project Weft takes the project's.
+  find_package(nlohmann_json CONFIG QUIET)
 endif()
 if(missing)
   string(JOIN ", " missing ${missing})
