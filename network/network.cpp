@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -80,12 +81,14 @@ struct Network::State {
 };
 
 absl::Status Network::State::AddSteps(const NetworkOptions& options) {
+  int compute_capability = 0;
   Machine machine =
       conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
   if (on_gpu) {
     const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
     if (!device.ok()) return device.status();
     machine = conv::GpuFactsOf(*device);
+    compute_capability = device->compute_capability;
   }
   // Each kernel is compiled once.
   struct Kernel {
@@ -113,6 +116,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
                                   .values = kernels[i].policy.values,
                                   .compiler = options.compiler,
                                   .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
+                                  .compute_capability = compute_capability,
                                   .cache_folder = options.cache_folder,
                                   .cache_bytes = options.cache_bytes});
   });
@@ -325,15 +329,14 @@ absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& op
 absl::Status Network::Prepare() const {
   if (!on_gpu()) return absl::OkStatus();
   if (const auto constants = state_->ConstantsOnGpu(); !constants.ok()) return constants.status();
-  absl::Status status;
-  for (const auto& step : state_->steps) {
-    if (const auto* convolution = std::get_if<Convolution>(&step)) {
-      status.Update(convolution->op.Prepare(convolution->plan));
-    } else {
-      status.Update(std::get<TensorOperator>(step).Prepare());
-    }
+  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+    const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
+    const absl::Status s = convolution != nullptr
+                               ? convolution->op.Prepare(convolution->plan)
+                               : std::get<TensorOperator>(state_->steps[i]).Prepare();
+    if (!s.ok()) return OfNode(s, plan().steps[i].name);
   }
-  return status;
+  return absl::OkStatus();
 }
 
 std::string Network::Describe() const {

@@ -27,7 +27,7 @@ struct NetworkOptions {
   // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
   rtc::BackEnd back_end = rtc::BackEnd::kAny;
   bool fuse = true;  // additions are part of a convolution's kernel where that is possible
-  // Of the compiled kernels: as rtc::Options.
+  // Of compiled convolutions, as rtc::Options; kernels of tensor operators are kept in the default folder.
   std::string compiler{};
   std::string cache_folder{};
   std::int64_t cache_bytes = std::int64_t{512} << 20;
@@ -67,7 +67,8 @@ class Network {
   absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
                                                    gemm::CpuOptions::FromEnvironment()) const;
 
-  // Loads kernels and filters into the current GPU, as the first Run does.
+  // Loads kernels and filters into the current GPU, as the first Run does whose inputs and outputs begin at multiples of 16
+  // bytes; other addresses may need other kernels.
   absl::Status Prepare() const;
 
   // A line for each kernel: its nodes, what it reads and writes, in which formats, with which tile.

@@ -11,6 +11,8 @@
 namespace weft::network {
 namespace {
 
+// Products of a byte and an int8 that int32 holds, whatever they are.
+constexpr std::int64_t kMostSum = 65793;
 constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
 
 std::string ShapeOf(const Tensor& t) {
@@ -61,6 +63,7 @@ class NodeCheck {
                    node_.kind == Kind::kConcat ? "1 or more" : absl::StrCat(wanted));
     }
     if (absl::Status s = CheckElements(); !s.ok()) return s;
+    if (absl::Status s = CheckUnread(); !s.ok()) return s;
     switch (node_.kind) {
       case Kind::kQuantize:
       case Kind::kDequantize:
@@ -141,6 +144,29 @@ class NodeCheck {
     return absl::OkStatus();
   }
 
+  // What belongs to other kinds must not be there, or it would be ignored.
+  absl::Status CheckUnread() const {
+    const bool products = node_.kind == Kind::kConvolution || node_.kind == Kind::kFullyConnected;
+    const bool windows = node_.kind == Kind::kConvolution || node_.kind == Kind::kMaxPool ||
+                         node_.kind == Kind::kAveragePool;
+    const auto has = [](const Constant& c) { return c.exists() || c.at != 0; };
+    const std::pair<const char*, bool> unread[] = {
+        {"filter", !products && has(node_.filter)},
+        {"filter_scale", !products && has(node_.filter_scale)},
+        {"bias", !node_.bias.exists() && has(node_.bias)},
+        {"bias", !products && has(node_.bias)},
+        {"table", node_.kind != Kind::kTable && has(node_.table)},
+        {"window", !windows && !(node_.window == Window{})},
+        {"groups", node_.kind != Kind::kConvolution && node_.groups != 1},
+        {"count_padding", node_.kind != Kind::kAveragePool && node_.count_padding},
+        {"factors", node_.kind != Kind::kResize && (node_.factor_h != 1 || node_.factor_w != 1)}};
+    for (const auto& [field, wrong] : unread) {
+      if (wrong)
+        return Error("has ", field, ", which it does not read, or which is empty; leave it out");
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckShape(const Tensor& wanted) const {
     return SameShape(out(), wanted) ? absl::OkStatus()
                                     : Error("writes \"", out().name, "\" of shape ", ShapeOf(out()),
@@ -151,10 +177,10 @@ class NodeCheck {
                              const char* what) const {
     const auto all =
         static_cast<std::int64_t>(graph_.constants == nullptr ? 0 : graph_.constants->size());
-    if (constant.at < 0 || constant.at % 4 != 0 || constant.bytes < 0 || constant.at > all ||
+    if (constant.at < 0 || constant.at % 64 != 0 || constant.bytes < 0 || constant.at > all ||
         constant.bytes > all - constant.at) {
       return Error("has ", field, " in bytes ", constant.at, " to ", constant.at, " + ",
-                   constant.bytes, " of ", all, "; give a multiple of 4 within the constants");
+                   constant.bytes, " of ", all, "; give a multiple of 64 within the constants");
     }
     if (constant.bytes != bytes) {
       return Error("has ", constant.bytes, " bytes of ", field, "; it takes ", bytes, ", ", what);
@@ -227,6 +253,14 @@ class NodeCheck {
     if (w.h > kMostExtent / w.w || in().c / groups > kMostExtent / (w.h * w.w))
       return Error("has a filter of more than 2^31 products");
     if (absl::Status s = CheckProducts(out().c, in().c / groups * w.h * w.w); !s.ok()) return s;
+    if (groups != 1 && groups != in().c) {  // they become a filter for all channels
+      const std::int64_t each = in().c * w.h * w.w;
+      if (in().c > kMostSum / (w.h * w.w) || each > kMostExtent / out().c) {
+        return Error("has groups=", groups, " over ", in().c,
+                     " channels; give groups of one channel, or at most ", kMostSum,
+                     " products of all channels and the window, and 2^31 of the whole filter");
+      }
+    }
     return CheckShape(
         {.name = {},
          .c = out().c,
@@ -320,26 +354,36 @@ absl::Status CheckGraph(const Graph& graph) {
                                                    " inputs and ", graph.outputs.size(),
                                                    " outputs; give one or more of each"));
   }
+  const auto name_of = [&](int tensor) {
+    return tensor >= 0 && tensor < count
+               ? absl::StrCat("\"", graph.tensors[static_cast<std::size_t>(tensor)].name, "\"")
+               : absl::StrCat("tensor ", tensor, " of ", count);
+  };
   for (const int input : graph.inputs) {
     if (input < 0 || input >= count || is_known(input)) {
-      return absl::InvalidArgumentError(absl::StrCat("network: input ", input,
-                                                     " of the graph is no tensor of its ", count,
-                                                     ", or stands there twice"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("network: the graph's input ", name_of(input),
+                       " is no tensor, or stands there twice; name each once"));
     }
     known[static_cast<std::size_t>(input)] = true;
   }
+  std::set<std::string> nodes;
   for (const Node& node : graph.nodes) {
+    if (node.name.empty() || !nodes.insert(node.name).second) {
+      return absl::InvalidArgumentError(absl::StrCat("network: a node is called \"", node.name,
+                                                     "\"; give each a name of its own"));
+    }
     for (const int input : node.inputs) {
       if (!is_known(input)) {
         return absl::InvalidArgumentError(
-            absl::StrCat("network: node \"", node.name, "\" reads tensor ", input,
+            absl::StrCat("network: node \"", node.name, "\" reads ", name_of(input),
                          ", which no input and no node before it makes; put nodes in the order of "
                          "their results"));
       }
     }
     if (node.output < 0 || node.output >= count || is_known(node.output)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("network: node \"", node.name, "\" writes tensor ", node.output,
+          absl::StrCat("network: node \"", node.name, "\" writes ", name_of(node.output),
                        ", which is none or has been made; give each node a tensor of its own"));
     }
     if (absl::Status s = NodeCheck(graph, node).Check(); !s.ok()) return s;
@@ -351,8 +395,8 @@ absl::Status CheckGraph(const Graph& graph) {
         std::find(graph.inputs.begin(), graph.inputs.end(), output) != graph.inputs.end();
     if (!is_known(output) || is_input || !outputs.insert(output).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat("network: output ", output,
-                       " of the graph is a tensor that no node makes, or stands there twice"));
+          absl::StrCat("network: the graph's output ", name_of(output),
+                       " is a tensor that no node makes, or stands there twice; name each once"));
     }
   }
   return absl::OkStatus();

@@ -1,4 +1,5 @@
 // The file that docs/networks.md describes.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -41,6 +42,8 @@ class Fields {
     if (value == nullptr) return;
     if (!(std::is_floating_point_v<Number> ? value->is_number() : value->is_number_integer()))
       return Fail(key, " is no number of its kind");
+    if (IsTooLarge(*value))
+      return Fail(key, " is ", value->dump(), ", which is no integer of 64 bits");
     if constexpr (sizeof(Number) == 4 && std::is_integral_v<Number>) {
       const auto wide = value->get<std::int64_t>();
       if (wide != static_cast<Number>(wide))
@@ -65,8 +68,9 @@ class Fields {
     const Json* value = Find(key);
     if (value == nullptr) return;
     bool right = value->is_array() && value->size() == numbers.size();
-    for (std::size_t i = 0; right && i < numbers.size(); ++i)
-      right = (*value)[i].is_number_integer();
+    for (std::size_t i = 0; right && i < numbers.size(); ++i) {
+      right = (*value)[i].is_number_integer() && !IsTooLarge((*value)[i]);
+    }
     if (!right) return Fail(key, " is not ", numbers.size(), " integers");
     std::size_t i = 0;
     for (std::int64_t* number : numbers) *number = (*value)[i++].get<std::int64_t>();
@@ -104,6 +108,10 @@ class Fields {
   }
 
  private:
+  static bool IsTooLarge(const Json& value) {
+    return value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{1} << 62;
+  }
+
   const Json* Find(const char* key) {
     known_.insert(key);
     if (!json_.is_object()) return nullptr;
@@ -125,9 +133,13 @@ class Names {
     const auto at = name.is_string() ? places_.find(name.get<std::string>()) : places_.end();
     return at == places_.end() ? -1 : at->second;
   }
-  std::vector<int> FindAll(const Json& list) const {
+  // fields: of which `key` is the list.
+  std::vector<int> FindAll(const char* key, Fields& fields) const {
     std::vector<int> found;
-    for (const Json& name : list) found.push_back(Find(name));
+    for (const Json& name : fields.List(key)) {
+      found.push_back(Find(name));
+      if (found.back() < 0) fields.Fail(key, " has ", name.dump(), ", which no tensor is called");
+    }
     return found;
   }
 
@@ -152,10 +164,11 @@ Node NodeOf(const Json& json, std::size_t place, const Names& names, absl::Statu
   Fields fields(json, absl::StrCat("node ", place), status);
   fields.ReadWord("kind", &KindOf, &n.kind);
   fields.Read("name", &n.name);
-  n.inputs = names.FindAll(fields.List("inputs"));
+  n.inputs = names.FindAll("inputs", fields);
   std::string output;
   fields.Read("output", &output);
   n.output = names.Find(output);
+  if (n.output < 0) fields.Fail("output is \"", output, "\", which no tensor is called");
   Window& w = n.window;
   fields.Read("window", {&w.h, &w.w});
   fields.Read("stride", {&w.stride_h, &w.stride_w});
@@ -272,6 +285,12 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
                                 text_size, " of text and ", constants_size,
                                 " of constants; it is cut off or damaged"));
   }
+  const auto is_zero = [](char c) { return c == 0; };
+  const std::string_view filling[] = {bytes.substr(12, 4), bytes.substr(96, 32)};
+  for (const std::string_view zeros : filling) {
+    if (!std::all_of(zeros.begin(), zeros.end(), is_zero))
+      return Damaged("the file's header is damaged");
+  }
   if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
     return Damaged("the file's bytes are not those of its checksum; it is damaged");
   }
@@ -290,8 +309,8 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
   for (const Json& node : fields.List("nodes")) {
     graph.nodes.push_back(NodeOf(node, graph.nodes.size(), names, &status));
   }
-  graph.inputs = names.FindAll(fields.List("inputs"));
-  graph.outputs = names.FindAll(fields.List("outputs"));
+  graph.inputs = names.FindAll("inputs", fields);
+  graph.outputs = names.FindAll("outputs", fields);
   fields.End();
   if (!status.ok()) return status;
   graph.constants = std::make_shared<const std::string>(bytes.substr(kHeader + text_size));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/plan/arena.hpp"
@@ -61,7 +62,14 @@ absl::Status AppendFilter(const ConvolutionStep& step, const Node& node,
   return AppendPacked(PackFilter<Format, KCRS>(p.filter(), all), p, zero_point, constants, bytes);
 }
 
-void SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* constants) {
+// InvalidArgument if a ratio of scales is no finite number.
+absl::Status CheckRatio(const char* what, float ratio) {
+  if (std::isfinite(ratio)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " is ", ratio, "; give scales that are not so far apart"));
+}
+
+absl::Status SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* constants) {
   const auto& what = std::get<ConvolutionStep>(step.what);
   const auto tensor = [&](int index) -> const Tensor& {
     return graph.tensors[static_cast<std::size_t>(index)];
@@ -70,7 +78,7 @@ void SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* cons
   const auto zero = [](const Tensor& t) { return static_cast<float>(t.quantization.zero_point); };
   if (what.add < 0) {
     constants->zero_point = zero(out);
-    return;
+    return absl::OkStatus();
   }
   const Node& add = graph.nodes[static_cast<std::size_t>(what.add)];
   const Tensor &a = tensor(add.inputs[0]), &b = tensor(add.inputs[1]), &sum = tensor(add.output);
@@ -80,6 +88,9 @@ void SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* cons
   constants->sum_ratio = what.sum_is_first ? ra : rb;
   constants->gamma = what.sum_is_first ? rb : ra;
   constants->fixed = zero(sum) - std::fma(ra, zero(a), rb * zero(b));
+  if (absl::Status s = CheckRatio("the first operand's scale by the sum's", ra); !s.ok()) return s;
+  if (absl::Status s = CheckRatio("the second operand's scale by the sum's", rb); !s.ok()) return s;
+  return CheckRatio("the zero points in steps of the sum", constants->fixed);
 }
 
 }  // namespace
@@ -125,9 +136,14 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   constants.bias_at = Append(bias.data(), 4 * p.k, bytes);
   std::vector<float> scales = NumbersOf<float>(graph, node.filter_scale);
   scales.resize(static_cast<std::size_t>(p.k), scales[0]);
-  for (float& scale : scales) scale = in.quantization.scale * scale / out.quantization.scale;
+  for (float& scale : scales) {
+    scale = in.quantization.scale * scale / out.quantization.scale;
+    if (absl::Status s = CheckRatio("the source's scale times filter_scale by the output's", scale);
+        !s.ok())
+      return s;
+  }
   constants.scales_at = Append(scales.data(), 4 * p.k, bytes);
-  SetNumbers(graph, step, &constants);
+  if (absl::Status s = SetNumbers(graph, step, &constants); !s.ok()) return s;
   return constants;
 }
 

@@ -45,6 +45,14 @@ class Planner {
                               static_cast<int>(i));
       AddConvert(FirstPlaceOf(graph_.outputs[i]), place, tensor(graph_.outputs[i]).name);
     }
+    for (const Step& step : plan_.steps) {
+      const auto* problem = std::get_if<TensorProblem>(&step.what);
+      if (problem == nullptr) continue;
+      if (absl::Status s = CheckTensorProblem(*problem); !s.ok()) {
+        return absl::Status(s.code(), absl::StrCat("network: node \"", step.name,
+                                                   "\": ", std::string(s.message())));
+      }
+    }
     PlaceInArena(&plan_);
     return std::move(plan_);
   }
@@ -211,6 +219,15 @@ class Planner {
 }  // namespace
 
 absl::StatusOr<Plan> MakePlan(const Graph& graph, const PlanOptions& options) {
+  for (const Tensor& t : graph.tensors) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    const std::int64_t each = 4 * RoundUp(t.c, 32) * t.h * t.w;  // bytes of an image at most
+    if (options.batch > kMost / each) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("network: batch=", options.batch, " makes tensor \"", t.name,
+                       "\" larger than 2^40 bytes; give fewer images"));
+    }
+  }
   if (options.batch < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("network: batch=", options.batch, "; give 1 or more images"));

@@ -53,8 +53,8 @@ struct PlanOptions {
   bool fuse = true;  // additions into convolutions
 };
 
-// The plan of a graph that CheckGraph accepts. InvalidArgument, with the name of the node, if a kernel of it does
-// not take the batch.
+// The plan of a graph that CheckGraph accepts. InvalidArgument if the batch is not positive or makes a tensor too large, and
+// the errors of CheckTensorProblem, with the name of the node. Problems of convolutions are not checked.
 absl::StatusOr<Plan> MakePlan(const Graph& graph, const PlanOptions& options);
 
 }  // namespace weft::network

@@ -100,6 +100,9 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
                   "weft: an output is read-only; give an array that may be written");
     args.outputs.push_back(array.data);
   }
+  if (arrays.back().read_only) {
+    throw Error(ErrorKind::kArgument, "weft: arena is read-only; give memory that may be written");
+  }
   args.arena = arrays.back().data;
   std::optional<OnDeviceOf> device;
   Stream on = nullptr;

@@ -57,6 +57,7 @@ struct Driver {
   Result (*allocate)(std::uint64_t*, std::size_t) = nullptr;
   Result (*copy_to_device)(std::uint64_t, const void*, std::size_t) = nullptr;
   Result (*free)(std::uint64_t) = nullptr;
+  Result (*synchronize)(Stream) = nullptr;
   Result (*tiled)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
                   const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
   Result (*im2col)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
@@ -89,6 +90,7 @@ struct Driver {
     find(allocate, "cuMemAlloc_v2");
     find(copy_to_device, "cuMemcpyHtoD_v2");
     find(free, "cuMemFree_v2");
+    find(synchronize, "cuStreamSynchronize");
     find(tiled, "cuTensorMapEncodeTiled");
     find(im2col, "cuTensorMapEncodeIm2col");
     if (!missing.empty()) return;
@@ -183,7 +185,9 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
   }
   DeviceBytes copy(reinterpret_cast<char*>(address));
   if (bytes.empty()) return copy;
-  const Result failed = driver.copy_to_device(address, bytes.data(), bytes.size());
+  Result failed = driver.copy_to_device(address, bytes.data(), bytes.size());
+  // A copy of pageable memory may return before its last part has arrived.
+  if (failed == kSuccess) failed = driver.synchronize(nullptr);
   if (failed != kSuccess) return Failed("a copy to the GPU", failed);
   return copy;
 }
