@@ -87,5 +87,43 @@ TEST(Network, SaysWhatIsWrong) {
               HasSubstr("batch=0; give 1"));
 }
 
+// What a kernel would refuse is refused before anything is compiled, with the node's name.
+TEST(Network, RefusesWhatNoKernelTakes) {
+  const auto says = [](const Graph& graph, std::int64_t batch = 1) {
+    const auto network = Network::Create(graph, OnCpu(batch));
+    return network.ok() ? std::string() : std::string(network.status().message());
+  };
+  Graph far = SmallResnet();
+  far.tensors[0 + 5].quantization.scale = 3e38f;  // d, the first operand of the addition
+  far.tensors[6].quantization.scale = 1e-3f;      // s, its sum
+  EXPECT_THAT(says(far), HasSubstr("not so far apart"));
+  EXPECT_THAT(says(SmallResnet(), std::int64_t{1} << 50), HasSubstr("larger than 2^40 bytes"));
+}
+
+// Groups of several channels, and of one.
+TEST(Network, GroupsAreEqual) {
+  for (const std::int64_t groups : {1, 2, 8, 40}) {
+    GraphBuilder b(7);
+    const int x = b.Input("x", Element::kFloat, 40, 6, 7);
+    const int q = b.Add("q", Element::kInt8, 40, 6, 7, {0.02f, -5});
+    b.Put(Kind::kQuantize, {x}, q);
+    const int y = b.Add("y", Element::kUint8, 80, 3, 7, {0.05f, 100});
+    Node& node = b.Put(Kind::kConvolution, {q}, y);
+    node.window = {.h = 3,
+                   .w = 3,
+                   .stride_h = 2,
+                   .pad_top = 1,
+                   .pad_left = 1,
+                   .pad_bottom = 1,
+                   .pad_right = 1};
+    node.groups = groups;
+    b.FillProducts(node, 80, 40 / groups * 9, 0.002f);
+    const int f = b.Add("f", Element::kFloat, 80, 3, 7);
+    b.Put(Kind::kDequantize, {y}, f);
+    b.Output(f);
+    EXPECT_EQ(Differences(b.Make(), OnCpu(2)), 0) << groups;
+  }
+}
+
 }  // namespace
 }  // namespace weft::network

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -87,11 +88,22 @@ TEST(GraphFile, NamesWhatItDoesNotKnow) {
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string other = file;
     other.replace(other.find(from), from.size(), to);
+    // The text is filled with spaces to a multiple of 64 bytes again.
+    std::uint64_t size = 0;
+    std::memcpy(&size, file.data() + 16, sizeof(size));
+    size += to.size() - from.size();
+    const std::uint64_t filled = (size + 63) / 64 * 64;
+    other.insert(128 + size, filled - size, ' ');
+    std::memcpy(other.data() + 16, &filled, sizeof(filled));
     return Refusal(Sealed(other));
   };
   EXPECT_THAT(with("\"kind\": \"add\"", "\"kind\": \"xxx\""), HasSubstr("kind is \"xxx\""));
   EXPECT_THAT(with("\"stride\"", "\"strid_\""),
               HasSubstr("has \"strid_\", which this version does not know"));
+  EXPECT_THAT(with("\"zero_point\": 114", "\"zero_point\": 18446744073709551615"),
+              HasSubstr("no integer of 64 bits"));
+  EXPECT_THAT(with("\"output\": \"a\"", "\"output\": \"b\""),
+              HasSubstr("output is \"b\", which no tensor is called"));
   EXPECT_THAT(with("\"zero_point\": 114", "\"zero_point\": 514"),
               HasSubstr("zero_point=514; uint8 takes 0 to 255"));
 }
@@ -106,22 +118,29 @@ TEST(CheckGraph, SaysWhatIsWrong) {
       {"scale", [](Graph& g) { g.tensors[1].quantization.scale = 0.0f; },
        "scale=0; give a positive"},
       {"extent", [](Graph& g) { g.tensors[1].h = 0; }, "(3, 0, 17); give extents of 1 or more"},
-      {"order", [](Graph& g) { std::swap(g.nodes[1], g.nodes[2]); },
-       "reads tensor 2, which no input"},
+      {"order", [](Graph& g) { std::swap(g.nodes[1], g.nodes[2]); }, "reads \"a\", which no input"},
       {"twice", [](Graph& g) { g.nodes[2].output = 2; },
-       "writes tensor 2, which is none or has been made"},
+       "writes \"a\", which is none or has been made"},
       {"float", [](Graph& g) { g.nodes[1].inputs[0] = 0; },
        "reads \"x\" of float; it takes int8 or uint8"},
       {"shape", [](Graph& g) { g.tensors[2].w = 10; },
        "writes \"a\" of shape (40, 9, 10); it makes (40, 9, 9)"},
       {"filter", [](Graph& g) { g.nodes[1].filter.bytes -= 1; }, "bytes of filter; it takes 5880"},
       {"constants", [](Graph& g) { g.nodes[1].filter.at = 1 << 30; },
-       "give a multiple of 4 within the constants"},
+       "give a multiple of 64 within the constants"},
       {"stride", [](Graph& g) { g.nodes[1].window.stride_h = 0; }, "stride=[0, 2]; give 1 or more"},
       {"groups", [](Graph& g) { g.nodes[1].groups = 2; }, "groups=2; give a divisor of 3 input"},
       {"pool", [](Graph& g) { g.tensors[3].quantization.zero_point = 1; },
        "pooling by maximum keeps them"},
       {"padding", [](Graph& g) { g.nodes[2].window.pad_top = 3; }, "give less than the window's 3"},
+      {"unread groups", [](Graph& g) { g.nodes[7].groups = 2; },
+       "has groups, which it does not read"},
+      {"unread table", [](Graph& g) { g.nodes[2].table = {1 << 30, 4}; },
+       "has table, which it does not read"},
+      {"empty bias", [](Graph& g) { g.nodes[1].bias = {1 << 30, 0}; },
+       "has bias, which it does not read, or which is empty"},
+      {"node's name", [](Graph& g) { g.nodes[2].name = "node1"; }, "a node is called \"node1\""},
+      {"output", [](Graph& g) { g.outputs = {99}; }, "output tensor 99 of"},
       {"inputs", [](Graph& g) { g.nodes[5].inputs.pop_back(); }, "has 1 inputs; it takes 2"},
   };
   ASSERT_TRUE(CheckGraph(SmallResnet()).ok()) << CheckGraph(SmallResnet());
