@@ -112,6 +112,25 @@ def test_refused(name):
     assert error.match(sentence)
 
 
+MALFORMED = {
+    "a short perm": lambda: one_node("Transpose", ["a"], {}, (3, 6, 6), perm=[0]),
+    "a perm beyond": lambda: one_node("Transpose", ["a"], {}, (3, 6, 6), perm=[0, 1, 2, 7]),
+    "axes of text": lambda: one_node("Squeeze", ["a", "t"], {"t": np.array(["one"])}, (3, 6, 6)),
+    "sizes of nothing": lambda: one_node("Resize", ["a", "", "f"], {"f": np.float32([1, np.nan, 2, 2])}, (3, 6, 6), mode="nearest"),
+    "an infinite factor": lambda: one_node("Resize", ["a", "", "f"], {"f": np.float32([1, 1, np.inf, 2])}, (3, 6, 6), mode="nearest"),
+    "a scale of text": lambda: conv(constants={"sw": np.array(["one"])}),
+    "an empty weight": lambda: conv(constants={"w": np.ones((0, 3, 3, 3), np.int8)}),
+    "no inputs": lambda: model_of([helper.make_node("Concat", [], ["y"], axis=1)], {}, (3, 6, 6)),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed(name):
+    """Whatever a model says against ONNX is a sentence, and no exception of Python's or numpy's."""
+    with pytest.raises(weft.ArgumentError, match="weft: one node or tensor of the model 'model' cannot run"):
+        network.import_onnx(MALFORMED[name]())
+
+
 def test_all_at_once():
     """Every node that cannot run is named, those behind another as well if nothing runs their kind."""
     model = chain(("Softmax", ["d"], "f"), END, ("LpPool", ["y"], "g", dict(kernel_shape=[2, 2])), ("Transpose", ["a"], "t", dict(perm=[0, 2, 3, 1])),
@@ -127,6 +146,10 @@ def test_a_second_output():
     assert network.import_onnx(model_of(nodes, constants, (3, 6, 6))).outputs == ["y"]
     with pytest.raises(weft.ArgumentError, match="its output i beyond the first is used"):
         network.import_onnx(model_of([*nodes, helper.make_node("Flatten", ["i"], ["j"])], constants, (3, 6, 6), outputs=("y", "j")))
+    for kind, attributes in (("MaxPool", dict(kernel_shape=[2, 2])), ("Dropout", {})):  # an output of the model that no node reads
+        second = helper.make_node(kind, ["a"], ["y", "i"], **attributes)
+        with pytest.raises(weft.ArgumentError, match="its output i beyond the first is used"):
+            network.import_onnx(model_of([nodes[0], second], constants, (3, 6, 6), outputs=("y", "i")))
 
 
 def test_no_model(tmp_path):
