@@ -204,7 +204,7 @@ def rewritten(change):
     size, constants = struct.unpack("<QQ", data[16:32])
     text = json.loads(data[128 : 128 + size])
     change(text)
-    changed = json.dumps(text).encode()
+    changed = json.dumps(text).encode().replace(b'"NESTED"', b"[" * 100000 + b"]" * 100000)
     changed += b" " * (-len(changed) % 64)
     behind = changed + data[128 + size :]
     return data[:16] + struct.pack("<QQ", len(changed), constants) + hashlib.sha256(behind).hexdigest().encode() + bytes(32) + behind
@@ -219,6 +219,22 @@ WRONG = {
     "an order": (lambda t: t["nodes"].reverse(), "which no node before it writes"),
     "a shape": (lambda t: t["tensors"][2].update(shape=[4, 1, 1]), "it makes a tensor of shape"),
     "a zero point": (lambda t: t["tensors"][1].update(zero_point=256), "zero_point=256 is no value of uint8"),
+    "a zero point of a fraction": (lambda t: t["tensors"][1].update(zero_point=7.5), "zero_point=7.5 is no integer"),
+    "a zero point of text": (lambda t: t["tensors"][1].update(zero_point="7"), "zero_point='7' is no integer"),
+    "a scale of floats": (lambda t: t["tensors"][0].update(scale=2.0), "floats stand for themselves"),
+    "a scale beyond floats": (lambda t: t["tensors"][1].update(scale=10**400), "is not that of a graph"),
+    "many elements": (lambda t: t["tensors"][0].update(shape=[2**20, 2**20, 1]), r"with at most 2\^31 - 1 elements"),
+    "nested lists": (lambda t: t.update(name="NESTED"), "is not that of a graph: RecursionError"),
+    "an empty name": (lambda t: t["nodes"][1].update(name=""), "a node is called ''; each has a name of its own"),
+    "two nodes of one name": (lambda t: t["nodes"][1].update(name=t["nodes"][0]["name"]), "each has a name of its own"),
+    "an input as output": (lambda t: t["outputs"].append("x"), "output x is written by no node"),
+    "an output twice": (lambda t: t["outputs"].append(t["outputs"][0]), "an output is named twice"),
+    "a window of another kind": (lambda t: t["nodes"][0].update(window=[3, 3]), "it has window, which nodes of this kind do not read"),
+    "groups of another kind": (lambda t: t["nodes"][0].update(groups=3), "it has groups, which"),
+    "factors of another kind": (lambda t: t["nodes"][1].update(factors=[2, 2]), "it has factors, which"),
+    "a bias of another kind": (lambda t: t["nodes"][0].update(bias=[0, 16]), "it has bias, which"),
+    "padding that counts": (lambda t: t["nodes"][1].update(count_padding=True), "it has count_padding, which"),
+    "a flag": (lambda t: t["nodes"][1].update(count_padding=0), "its count_padding is 0, neither true nor false"),
     "a scale": (lambda t: t["tensors"][1].update(scale=-1), "scale=-1.0 is not"),
     "a number": (lambda t: t["nodes"][1].update(groups="two"), "its groups is"),
     "a window": (lambda t: t["nodes"][1].update(window=[3]), "."),
