@@ -59,7 +59,6 @@ def test_random_models(element):
     assert kinds == set(network._graph.KINDS) - {"convert"}
 
 
-@pytest.mark.skipif(not hasattr(weft._weft, "Network"), reason="the extension module has no networks")
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_random_models_as_networks(element):
     """The network of C++ on the CPU gives the bits of the formulas, too. Few, as their kernels are compiled."""
