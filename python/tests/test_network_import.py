@@ -222,6 +222,12 @@ def test_a_result_that_is_quantized_twice(zero_points):
     network.read_graph(network.write_graph(graph))
 
 
+def test_a_zero_point_that_is_not_listed():
+    """ONNX's text lets the last zero point go, where onnxruntime ends the program: an import does not."""
+    import_of = lambda *more: network.import_onnx(one_node("QLinearLeakyRelu", ["a", "s", "z", "sy", *more], {"sy": np.float32(0.03), "z0": np.uint8(0)}, (3, 4, 5)))
+    assert np.array_equal(import_of().nodes[1].table, import_of("z0").nodes[1].table)
+
+
 def test_sizes_keep_the_batch():
     a = dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     for first, batch, right in ((2, 2, True), (2, 1, False), (2, None, False)):
