@@ -1,12 +1,18 @@
-"""The code of docs/python.md and README.md does what the pages say."""
+"""The code of docs/python.md, docs/networks.md and README.md does what the pages say."""
+import hashlib
+import json
 import pathlib
 import re
+import struct
+
+import numpy as np
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def blocks(page):
-    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
+def blocks(page, language="python"):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
 
 
 def test_page(capsys):
@@ -22,3 +28,31 @@ def test_readme(capsys):
     (block,) = blocks("README.md")
     exec(block, {})  # noqa: S102
     assert "corner 32 inside 120" in capsys.readouterr().out
+
+
+def test_networks(tmp_path, monkeypatch):
+    """The page's lines, over a model of one pooling."""
+    onnx = pytest.importorskip("onnx")
+    from network_models import one_node
+
+    onnx.save(one_node("MaxPool", ["a"], {}, (3, 64, 64), kernel_shape=[64, 64]), tmp_path / "resnet18.onnx")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    (block,) = blocks("docs/networks.md")
+    exec(block, names)  # noqa: S102
+    assert names["logits"].tolist() == [[7, 7, 7]]
+
+
+def test_file_of_a_model():
+    """The text in docs/networks.md is that of a graph, and its constants have the bytes of which it speaks."""
+    from weft import network
+
+    (block,) = blocks("docs/networks.md", "json")
+    text = json.dumps(json.loads(block)).encode()
+    text += b" " * (-len(text) % 64)
+    constants = np.zeros(9472 + 256, np.uint8)
+    constants[9408:9412] = np.frombuffer(np.float32(0.01).tobytes(), np.uint8)
+    behind = text + constants.tobytes()
+    beginning = b"WEFTNET\n" + struct.pack("<IIQQ", 1, 0, len(text), constants.size)
+    graph = network.read_graph(beginning + hashlib.sha256(behind).hexdigest().encode() + bytes(32) + behind)
+    assert graph.outputs == ["a"] and graph.nodes[1].filter.shape == (64, 3, 7, 7)

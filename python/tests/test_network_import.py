@@ -59,7 +59,6 @@ def test_random_models(element):
     assert kinds == set(network._graph.KINDS) - {"convert"}
 
 
-@pytest.mark.skipif(not hasattr(weft._weft, "Network"), reason="the extension module has no networks")
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_random_models_as_networks(element):
     """The network of C++ on the CPU gives the bits of the formulas, too. Few, as their kernels are compiled."""
@@ -112,7 +111,7 @@ def test_resize(modes, factors):
 
 
 def test_views_and_outputs():
-    """Views of one tensor, a layer over each, the tensor itself and a view of it as outputs."""
+    """Views of one tensor, a layer over each and the tensor itself as outputs; a view of many pixels is refused as one."""
     random = np.random.default_rng(3)
     w = random.integers(-128, 128, (24, 5)).astype(np.int8)
     constants = {"s": np.float32(0.02), "z": np.uint8(7), "w": w, "sw": np.float32(0.004), "zw": np.int8(0), "sy": np.float32(0.3), "zy": np.uint8(100),
@@ -123,9 +122,11 @@ def test_views_and_outputs():
              helper.make_node("MaxPool", ["b"], ["m"], kernel_shape=[2, 2]), helper.make_node("Unsqueeze", ["y1", "axes"], ["u"]),
              helper.make_node("Squeeze", ["u", "axes"], ["v"]), helper.make_node("DequantizeLinear", ["v", "sy", "zy"], ["d"]),
              helper.make_node("Identity", ["a"], ["same"])]
-    model = model_of(nodes, constants, (2, 3, 4), outputs=("y1", "y2", "m", "d", "same", "f"))
+    model = model_of(nodes, constants, (2, 3, 4), outputs=("y1", "y2", "m", "d", "same"))
     graph = compare(model, images(2, 3, 4))
-    assert graph.outputs == ["y1", "y2", "m", "d", "same", "f"]
+    assert graph.outputs == ["y1", "y2", "m", "d", "same"]
+    with pytest.raises(weft.ArgumentError, match=r"output f: it is \(24,\) behind the batch, a Reshape of \(2, 3, 4\)"):
+        network.import_onnx(model_of(nodes, constants, (2, 3, 4), outputs=("y1", "f")))
 
 
 def test_unsigned_weights_and_constants():
@@ -189,6 +190,57 @@ def test_bounds_behind_a_convolution(element, bound, float_bias):
     assert np.abs(difference).max() <= 1 and np.count_nonzero(difference) <= 0.002 * difference.size
 
 
+def test_several_readers(monkeypatch):
+    """A result that two QuantizeLinear read is computed for each, by nodes with names of their own."""
+    from onnxruntime import quantization
+
+    quantize = quantization.quantize_static
+    monkeypatch.setattr(quantization, "quantize_static",
+                        lambda *a, extra_options, **more: quantize(*a, extra_options={**extra_options, "DedicatedQDQPair": True}, **more))
+    m = architectures.FloatModel("readers", 8)
+    x = m.convolution("x", 8, 3)
+    x = m.add(m.convolution(x, 8, 3), x)  # both read the first convolution
+    x = m.average(m.add(m.convolution(x, 8), m.max_pool(x, 3, 1, 1)))
+    model = architectures.example.quantised(m.model(m.fully_connected(m.flatten(x), 5)), 8, qdq=True)
+    assert any(node.op_type == "QuantizeLinear" and node.output[0].count("_2") for node in model.graph.node)
+    graph = compare(model, images(3, 8, 8))
+    assert len({id(node) for node in graph.nodes}) == len({node.name for node in graph.nodes}) == len({node.output for node in graph.nodes}) == len(graph.nodes)
+    assert len([node for node in graph.nodes if node.kind == "convolution"]) == 4
+
+
+@pytest.mark.parametrize("zero_points", ((20, 20), (20, 3)))
+def test_a_result_that_is_quantized_twice(zero_points):
+    constants = {"s": np.float32(0.02), "z": np.uint8(7), "w": np.random.default_rng(1).integers(-128, 128, (4, 3, 3, 3)).astype(np.int8), "sw": np.float32(0.01),
+                 "sy": np.float32(0.2), "z0": np.uint8(zero_points[0]), "z1": np.uint8(zero_points[1])}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]), helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+             helper.make_node("DequantizeLinear", ["w", "sw"], ["dw"]), helper.make_node("Conv", ["d", "dw"], ["c"], name="conv"),
+             helper.make_node("QuantizeLinear", ["c", "sy", "z0"], ["y0"]), helper.make_node("QuantizeLinear", ["c", "sy", "z1"], ["y1"])]
+    graph = network.import_onnx(model_of(nodes, constants, (3, 6, 5), outputs=("y0", "y1")))
+    assert [(node.name, node.output) for node in graph.nodes[1:]] == [("conv", "y0"), ("conv_2", "y1")]
+    made = network.run_reference(graph, images(3, 6, 5))
+    assert np.array_equal(made["y0"], made["y1"]) == (zero_points[0] == zero_points[1])
+    network.read_graph(network.write_graph(graph))
+
+
+def test_a_zero_point_that_is_not_listed():
+    """ONNX's text lets the last zero point go, where onnxruntime ends the program: an import does not."""
+    import_of = lambda *more: network.import_onnx(one_node("QLinearLeakyRelu", ["a", "s", "z", "sy", *more], {"sy": np.float32(0.03), "z0": np.uint8(0)}, (3, 4, 5)))
+    assert np.array_equal(import_of().nodes[1].table, import_of("z0").nodes[1].table)
+
+
+def test_sizes_keep_the_batch():
+    a = dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    for first, batch, right in ((2, 2, True), (2, 1, False), (2, None, False)):
+        model = one_node("Resize", ["a", "", "", "sizes"], {"sizes": np.array([first, 2, 6, 10])}, (2, 3, 5), **a)
+        if batch is not None:
+            model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = batch
+        if right:
+            compare(model, images(2, 3, 5))
+        else:
+            with pytest.raises(weft.ArgumentError, match=f"are of 2 images and the model's batch is {batch or 'free'}"):
+                network.import_onnx(model)
+
+
 def test_not_a_number():
     x = np.array([np.nan, np.inf, -np.inf, 0.01, 0.03, -0.01], np.float32).reshape(1, 1, 2, 3)
     compare(one_node("Identity", ["a"], {}, (1, 2, 3)), {"x": x})
@@ -201,7 +253,7 @@ def test_tables_without_onnxruntime(monkeypatch):
     nodes = lambda kind, more=(): [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]), helper.make_node(kind, ["d", *more], ["t"]),
                                    helper.make_node("QuantizeLinear", ["t", "sy", "zy"], ["y"])]
     constants = {"s": np.float32(0.03), "z": np.int8(5), "sy": np.float32(0.01), "zy": np.uint8(28), "c": np.float32(0.3), "e": np.float32(1.7)}
-    for kind, more in [("Relu", ()), ("Clip", ("c", "e")), ("Clip", ("", "e")), ("Add", ("c",)), ("Div", ("c",)), ("Abs", ())]:
+    for kind, more in [("Max", ("c", "e")), ("Min", ("e", "c")), ("Relu", ()), ("Clip", ("c", "e")), ("Clip", ("", "e")), ("Add", ("c",)), ("Div", ("c",)), ("Abs", ())]:
         model = model_of(nodes(kind, more), constants, (2, 8, 8), element=TensorProto.INT8)
         table = network.import_onnx(model).nodes[0].table
         with monkeypatch.context() as patch:

@@ -112,6 +112,25 @@ def test_refused(name):
     assert error.match(sentence)
 
 
+MALFORMED = {
+    "a short perm": lambda: one_node("Transpose", ["a"], {}, (3, 6, 6), perm=[0]),
+    "a perm beyond": lambda: one_node("Transpose", ["a"], {}, (3, 6, 6), perm=[0, 1, 2, 7]),
+    "axes of text": lambda: one_node("Squeeze", ["a", "t"], {"t": np.array(["one"])}, (3, 6, 6)),
+    "sizes of nothing": lambda: one_node("Resize", ["a", "", "f"], {"f": np.float32([1, np.nan, 2, 2])}, (3, 6, 6), mode="nearest"),
+    "an infinite factor": lambda: one_node("Resize", ["a", "", "f"], {"f": np.float32([1, 1, np.inf, 2])}, (3, 6, 6), mode="nearest"),
+    "a scale of text": lambda: conv(constants={"sw": np.array(["one"])}),
+    "an empty weight": lambda: conv(constants={"w": np.ones((0, 3, 3, 3), np.int8)}),
+    "no inputs": lambda: model_of([helper.make_node("Concat", [], ["y"], axis=1)], {}, (3, 6, 6)),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed(name):
+    """Whatever a model says against ONNX is a sentence, and no exception of Python's or numpy's."""
+    with pytest.raises(weft.ArgumentError, match="weft: one node or tensor of the model 'model' cannot run"):
+        network.import_onnx(MALFORMED[name]())
+
+
 def test_all_at_once():
     """Every node that cannot run is named, those behind another as well if nothing runs their kind."""
     model = chain(("Softmax", ["d"], "f"), END, ("LpPool", ["y"], "g", dict(kernel_shape=[2, 2])), ("Transpose", ["a"], "t", dict(perm=[0, 2, 3, 1])),
@@ -127,6 +146,10 @@ def test_a_second_output():
     assert network.import_onnx(model_of(nodes, constants, (3, 6, 6))).outputs == ["y"]
     with pytest.raises(weft.ArgumentError, match="its output i beyond the first is used"):
         network.import_onnx(model_of([*nodes, helper.make_node("Flatten", ["i"], ["j"])], constants, (3, 6, 6), outputs=("y", "j")))
+    for kind, attributes in (("MaxPool", dict(kernel_shape=[2, 2])), ("Dropout", {})):  # an output of the model that no node reads
+        second = helper.make_node(kind, ["a"], ["y", "i"], **attributes)
+        with pytest.raises(weft.ArgumentError, match="its output i beyond the first is used"):
+            network.import_onnx(model_of([nodes[0], second], constants, (3, 6, 6), outputs=("y", "i")))
 
 
 def test_no_model(tmp_path):
@@ -181,7 +204,7 @@ def rewritten(change):
     size, constants = struct.unpack("<QQ", data[16:32])
     text = json.loads(data[128 : 128 + size])
     change(text)
-    changed = json.dumps(text).encode()
+    changed = json.dumps(text).encode().replace(b'"NESTED"', b"[" * 100000 + b"]" * 100000)
     changed += b" " * (-len(changed) % 64)
     behind = changed + data[128 + size :]
     return data[:16] + struct.pack("<QQ", len(changed), constants) + hashlib.sha256(behind).hexdigest().encode() + bytes(32) + behind
@@ -196,6 +219,22 @@ WRONG = {
     "an order": (lambda t: t["nodes"].reverse(), "which no node before it writes"),
     "a shape": (lambda t: t["tensors"][2].update(shape=[4, 1, 1]), "it makes a tensor of shape"),
     "a zero point": (lambda t: t["tensors"][1].update(zero_point=256), "zero_point=256 is no value of uint8"),
+    "a zero point of a fraction": (lambda t: t["tensors"][1].update(zero_point=7.5), "zero_point=7.5 is no integer"),
+    "a zero point of text": (lambda t: t["tensors"][1].update(zero_point="7"), "zero_point='7' is no integer"),
+    "a scale of floats": (lambda t: t["tensors"][0].update(scale=2.0), "floats stand for themselves"),
+    "a scale beyond floats": (lambda t: t["tensors"][1].update(scale=10**400), "is not that of a graph"),
+    "many elements": (lambda t: t["tensors"][0].update(shape=[2**20, 2**20, 1]), r"with at most 2\^31 - 1 elements"),
+    "nested lists": (lambda t: t.update(name="NESTED"), "is not that of a graph: RecursionError"),
+    "an empty name": (lambda t: t["nodes"][1].update(name=""), "a node is called ''; each has a name of its own"),
+    "two nodes of one name": (lambda t: t["nodes"][1].update(name=t["nodes"][0]["name"]), "each has a name of its own"),
+    "an input as output": (lambda t: t["outputs"].append("x"), "output x is written by no node"),
+    "an output twice": (lambda t: t["outputs"].append(t["outputs"][0]), "an output is named twice"),
+    "a window of another kind": (lambda t: t["nodes"][0].update(window=[3, 3]), "it has window, which nodes of this kind do not read"),
+    "groups of another kind": (lambda t: t["nodes"][0].update(groups=3), "it has groups, which"),
+    "factors of another kind": (lambda t: t["nodes"][1].update(factors=[2, 2]), "it has factors, which"),
+    "a bias of another kind": (lambda t: t["nodes"][0].update(bias=[0, 16]), "it has bias, which"),
+    "padding that counts": (lambda t: t["nodes"][1].update(count_padding=True), "it has count_padding, which"),
+    "a flag": (lambda t: t["nodes"][1].update(count_padding=0), "its count_padding is 0, neither true nor false"),
     "a scale": (lambda t: t["tensors"][1].update(scale=-1), "scale=-1.0 is not"),
     "a number": (lambda t: t["nodes"][1].update(groups="two"), "its groups is"),
     "a window": (lambda t: t["nodes"][1].update(window=[3]), "."),

@@ -67,6 +67,98 @@ def test_refused(model, more, sentence, capsys):
     assert sentence in capsys.readouterr().err
 
 
+def test_unreadable_files(model, tmp_path, capsys):
+    np.savez(tmp_path / "two.npz", a=np.zeros(2), b=np.zeros(2))
+    (tmp_path / "two.npz").rename(tmp_path / "two.npy")
+    (tmp_path / "empty.npy").write_bytes(b"")
+    for more, sentence in ((["--input", str(tmp_path / "two.npy")], "two.npy holds several arrays; give a file of one"),
+                           (["--input", str(tmp_path / "empty.npy")], "empty.npy is neither an array of numpy nor a picture"),
+                           (["--save", str(tmp_path / "none" / "a.weft")], "a.weft: No such file or directory")):
+        assert run.main([str(model), "--reference", *more]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_integer_logits(tmp_path, capsys):
+    """The greatest of int8, of which -128 has no opposite, and of uint8."""
+    for element, lowest in (("int8", -128), ("uint8", 0)):
+        g = network.Graph("logits", inputs=["x"], outputs=["y"])
+        for t in (network.Tensor("x", "float", (6, 1, 1)), network.Tensor("y", element, (6, 1, 1), 1.0, 0)):
+            g.tensors[t.name] = t
+        g.nodes = [network.Node("quantize", "q", ["x"], "y")]
+        (tmp_path / "logits.weft").write_bytes(network.write_graph(g))
+        np.save(tmp_path / "x.npy", np.array([[lowest, 3, 127, 5, 1, 2]], np.float32))
+        assert run.main([str(tmp_path / "logits.weft"), "--reference", "--input", str(tmp_path / "x.npy")]) == 0
+        assert "the greatest are 2 (127), 3 (5), 1 (3), 5 (2), 4 (1)" in capsys.readouterr().out
+
+
+class WithoutCuda:
+    """A torch that was built without CUDA."""
+
+    class cuda:
+        @staticmethod
+        def is_available():
+            return False
+
+
+def test_torch_without_cuda(model, monkeypatch, capsys):
+    monkeypatch.setattr(run._weft, "gpu", lambda: "compute capability 9.0")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setitem(sys.modules, "torch", WithoutCuda)
+    assert run.main([str(model), "--gpu"]) == 2
+    assert "--gpu: the package torch that is installed sees no GPU" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert run.main([str(model), "--gpu"]) == 2
+    assert "--gpu: neither torch nor cupy is there" in capsys.readouterr().err
+
+
+def test_streams():
+    """The address of what a call may be given as its stream."""
+    from types import SimpleNamespace
+
+    from weft.network._network import _address
+
+    for given, address in ((None, None), (5, 5), (True, None), ("one", None), (SimpleNamespace(ptr=7), 7), (SimpleNamespace(cuda_stream=8), 8),
+                           (SimpleNamespace(__cuda_stream__=lambda: (0, 9)), 9)):
+        assert _address(given) == address
+
+
+@pytest.mark.parametrize("given, used", ((0, "default of cuda:1"), (1, "default of cuda:1"), (64, "64 of cuda:1"), (None, None), ("own", "own")))
+def test_what_torch_allocates_on(monkeypatch, given, used):
+    """The stream that is torch's current one while a call allocates, asked of a torch that writes down what it is told."""
+    import contextlib
+    from types import ModuleType, SimpleNamespace
+
+    from weft.network._network import _allocating_on
+
+    current = []
+
+    class Stream:
+        name, cuda_stream = "own", 128
+
+    class External(Stream):
+        def __init__(self, address, device):
+            self.name = f"{address} of {device}"
+
+    @contextlib.contextmanager
+    def stream(s):
+        current.append(s.name)
+        yield
+        current.pop()
+
+    def default_stream(device):
+        s = Stream()
+        s.name = f"default of {device}"
+        return s
+
+    torch = ModuleType("torch")
+    torch.cuda = SimpleNamespace(Stream=Stream, ExternalStream=External, stream=stream, default_stream=default_stream)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    x = type("Tensor", (), {"__module__": "torch", "is_cuda": True, "device": "cuda:1"})()
+    with _allocating_on(x, Stream() if given == "own" else given):
+        assert current == ([used] if used else [])
+    assert not current
+
+
 def test_no_file(capsys):
     assert run.main(["none.weft"]) == 2
     assert "none.weft: No such file or directory" in capsys.readouterr().err
@@ -98,12 +190,12 @@ def test_onnxruntime(tmp_path, capsys):
     onnx.save(made, tmp_path / "model.onnx")
     assert run.main([str(tmp_path / "model.onnx"), "--reference", "--batch", "1,3", "--compare", "onnxruntime"]) == 0
     assert "y: 0 of 225 elements differ from onnxruntime's" in capsys.readouterr().out
+    made.ir_version = 1000  # which onnxruntime refuses and an import does not ask for
+    onnx.save(made, tmp_path / "model.onnx")
+    assert run.main([str(tmp_path / "model.onnx"), "--reference", "--compare", "onnxruntime"]) == 2
+    assert "--compare onnxruntime: it does not run" in capsys.readouterr().err
 
 
-needs_network = pytest.mark.skipif(not hasattr(weft._weft, "Network"), reason="the extension module has no networks")
-
-
-@needs_network
 def test_network(model):
     """The network on the CPU gives the bits of the formulas, for each batch, and writes where it is told to."""
     loaded = weft.load(model)
@@ -118,7 +210,6 @@ def test_network(model):
     assert "conv" in loaded.describe(3)
 
 
-@needs_network
 @pytest.mark.parametrize("library", ("torch", "cupy"))
 def test_network_on_gpu(model, library):
     """The same bits over arrays of the GPU, at once and in a CUDA graph."""
@@ -140,7 +231,46 @@ def test_network_on_gpu(model, library):
         np.testing.assert_array_equal(out.cpu().numpy(), want)
 
 
-@needs_network
+@pytest.mark.parametrize("library", ("torch", "cupy"))
+@pytest.mark.parametrize("form", ("stream", "address"))
+def test_stream_that_is_given(model, library, form):
+    """What a call allocates is for the given stream: the current one is not given the arena while that one still waits."""
+    gpu = weft._weft.gpu()
+    if not gpu.startswith("compute capability"):
+        pytest.skip(f"no GPU: {gpu}")
+    lib = pytest.importorskip(library)
+    loaded = weft.load(model)
+    x = np.random.default_rng(6).normal(size=(64, 3, 8, 6)).astype(np.float32)
+    want = network.run_reference(loaded.graph, {"x": x})["y"]
+    size = loaded.planned(64, gpu=True).arena_bytes
+    if library == "torch":
+        there, stream = lib.from_numpy(x).cuda(), lib.cuda.Stream()
+        filled = lambda: lib.full((size,), 255, dtype=lib.uint8, device="cuda")
+        loaded(there), filled(), lib.cuda.synchronize()  # so that nothing is loaded below
+        with lib.cuda.stream(stream):
+            lib.cuda._sleep(1_000_000_000)
+        y = loaded(there, stream=stream if form == "stream" else stream.cuda_stream)
+        taken = [filled() for _ in range(4)]
+        lib.cuda.current_stream().synchronize()
+        assert not stream.query() and taken
+        lib.cuda.synchronize()
+        np.testing.assert_array_equal(y.cpu().numpy(), want)
+    else:
+        there, stream, much = lib.asarray(x), lib.cuda.Stream(non_blocking=True), lib.zeros(1 << 28, lib.float32)
+        filled = lambda: lib.full((size,), 255, lib.uint8)
+        much += 1  # so that nothing is loaded below
+        loaded(there), filled(), lib.cuda.runtime.deviceSynchronize()
+        with stream:
+            for _ in range(400):
+                much += 1
+        y = loaded(there, stream=stream if form == "stream" else stream.ptr)
+        taken = [filled() for _ in range(4)]
+        lib.cuda.get_current_stream().synchronize()
+        assert not stream.done and taken
+        lib.cuda.runtime.deviceSynchronize()
+        np.testing.assert_array_equal(lib.asnumpy(y), want)
+
+
 def test_calls_refused(model):
     loaded = weft.load(model)
     x = np.zeros((1, 3, 8, 6), np.float32)

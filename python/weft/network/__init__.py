@@ -36,7 +36,7 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise _weft.ArgumentError(f"weft: {path}: {error.strerror}") from None
+        raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
     return read_graph(data)
 
 

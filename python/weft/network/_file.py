@@ -67,7 +67,7 @@ def read_graph(data: bytes) -> Graph:
     try:
         graph = _parse(json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode()), data[_BEGINNING + text_bytes :])
         check(graph)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         if isinstance(error, _weft.Error):
             raise
         raise _weft.ArgumentError(f"weft: the text of the .weft file is not that of a graph: {error!r}") from None

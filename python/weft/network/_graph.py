@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,10 @@ KINDS = {"quantize": 1, "dequantize": 1, "convert": 1, "convolution": 1, "fully_
          "max_pool": 1, "average_pool": 1, "global_average_pool": 1, "concat": 0, "resize": 1}
 ONE_ELEMENT = ("add", "multiply", "concat", "average_pool", "global_average_pool")  # which read and write the same type
 WINDOWED = ("convolution", "max_pool", "average_pool")
+_PRODUCTS = ("convolution", "fully_connected")
+# Which kinds read a field of a node. Of the others it stays as Node has it, since C++ refuses what would be ignored.
+_READ_BY = {**dict.fromkeys(("window", "stride", "padding", "dilation"), WINDOWED), **dict.fromkeys(("filter", "filter_scale", "bias"), _PRODUCTS),
+            "groups": ("convolution",), "count_padding": ("average_pool",), "factors": ("resize",), "table": ("table",)}
 
 
 @dataclass
@@ -119,19 +123,27 @@ def extents_of(node: Node, h: int, w: int) -> tuple[int, int]:
 
 def check(graph: Graph) -> None:
     """weft.ArgumentError, with the name of a node or tensor, if the graph is not one that a network can run."""
-    for tensor in graph.tensors.values():
+    for key, tensor in graph.tensors.items():
+        _demand(isinstance(key, str) and key != "" and tensor.name == key, f"tensor {tensor.name!r}: its name is not the text {key!r}, or is empty")
         _demand(tensor.element in ELEMENTS, f'tensor {tensor.name}: element={tensor.element!r} is none of {", ".join(ELEMENTS)}')
-        _demand(len(tensor.shape) == 3 and all(isinstance(d, int) and 0 < d < 2**31 for d in tensor.shape),
-                f"tensor {tensor.name}: shape={tensor.shape} is not (c, h, w) of numbers above 0")
+        _demand(len(tensor.shape) == 3 and all(_is_integer(d) and d > 0 for d in tensor.shape) and math.prod(tensor.shape) < 2**31,
+                f"tensor {tensor.name}: shape={tensor.shape} is not (c, h, w) of numbers above 0, with at most 2^31 - 1 elements")
         _demand(math.isfinite(tensor.scale) and tensor.scale > 0, f"tensor {tensor.name}: scale={tensor.scale} is not a finite number above 0")
         limits = np.iinfo(np.int8 if tensor.element == "int8" else np.uint8)
+        _demand(_is_integer(tensor.zero_point), f"tensor {tensor.name}: zero_point={tensor.zero_point!r} is no integer")
+        _demand(tensor.element != "float" or (tensor.scale, tensor.zero_point) == (1.0, 0),
+                f"tensor {tensor.name}: floats stand for themselves, and it has scale={tensor.scale} and zero_point={tensor.zero_point}")
         _demand(limits.min <= tensor.zero_point <= limits.max,
                 f"tensor {tensor.name}: zero_point={tensor.zero_point} is no value of {tensor.element}, {limits.min} to {limits.max}")
     known = set()
     for name in graph.inputs:
         _demand(name in graph.tensors and name not in known, f"input {name} is no tensor, or is named twice")
         known.add(name)
+    names = set()
     for node in graph.nodes:
+        _demand(isinstance(node.name, str) and node.name != "" and node.name not in names,
+                f"a node is called {node.name!r}; each has a name of its own")
+        names.add(node.name)
         try:
             _check_node(graph, node, known)
         except ValueError as error:
@@ -139,7 +151,12 @@ def check(graph: Graph) -> None:
         known.add(node.output)
     _demand(len(graph.inputs) > 0 and len(graph.outputs) > 0, "the graph has no input or no output")
     for name in graph.outputs:
-        _demand(name in known, f"output {name} is written by no node")
+        _demand(name in known and name not in graph.inputs, f"output {name} is written by no node")
+    _demand(len(set(graph.outputs)) == len(graph.outputs), f"an output is named twice: {', '.join(graph.outputs)}")
+
+
+def _is_integer(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _demand(right: bool, sentence: str) -> None:
@@ -160,7 +177,11 @@ def _check_node(graph: Graph, node: Node, known: set[str]) -> None:
         raise ValueError(f"it writes {node.output!r}, which is no tensor or has been written")
     sources, output = [graph.tensors[name] for name in node.inputs], graph.tensors[node.output]
     _check_numbers(node)
-    if node.kind in ("convolution", "fully_connected"):
+    for f in fields(Node):
+        value = getattr(node, f.name)
+        if node.kind not in _READ_BY.get(f.name, KINDS) and (value is not None if f.default is None else value != f.default):
+            raise ValueError(f"it has {f.name}, which nodes of this kind do not read")
+    if node.kind in _PRODUCTS:
         _check_filter(node, sources[0].shape, output.shape[0])
     elif node.kind == "table" and (node.table is None or node.table.dtype != np.uint8 or node.table.shape != (256,)):
         raise ValueError("its table is not 256 bytes")
@@ -183,8 +204,10 @@ def _check_node(graph: Graph, node: Node, known: set[str]) -> None:
 def _check_numbers(node: Node) -> None:
     for what, numbers, count, least in (("window", node.window, 2, 1), ("stride", node.stride, 2, 1), ("padding", node.padding, 4, 0),
                                         ("dilation", node.dilation, 2, 1), ("factors", node.factors, 2, 1), ("groups", (node.groups,), 1, 1)):
-        if len(numbers) != count or any(not isinstance(n, int) or isinstance(n, bool) or not least <= n < 2**31 for n in numbers):
+        if len(numbers) != count or any(not _is_integer(n) or not least <= n < 2**31 for n in numbers):
             raise ValueError(f"its {what} is {numbers}, not {count} integers from {least}")
+    if not isinstance(node.count_padding, bool):
+        raise ValueError(f"its count_padding is {node.count_padding!r}, neither true nor false")
 
 
 def _check_pool(node: Node, source: tuple[int, int, int], output: tuple[int, int, int]) -> None:

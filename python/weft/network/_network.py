@@ -1,6 +1,7 @@
 """A network over arrays of numpy, torch and cupy, planned for each batch that it is called with."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import threading
@@ -26,6 +27,8 @@ class Network:
     out: where the outputs go, an array, or a list of one for each output. Unless given the call makes arrays of the first
         input's library.
     stream: on a GPU, an address or a stream of torch or cupy; the current stream of the first input's library unless given.
+        What the call allocates belongs to it: whoever reads outputs on another stream has to wait for this one, and of torch's
+        tensors to call record_stream before they go.
 
     The outputs come in the order of model.outputs: an array if there is one, else a tuple.
 
@@ -58,6 +61,9 @@ class Network:
     def planned(self, batch: int = 1, *, gpu: bool = False) -> Any:
         """The network for a number of images, on the current GPU or on the CPU: compiled, with its arena's size and description."""
         key = (batch, gpu)
+        planned = self._planned.get(key)  # a call does not wait while another batch is compiled
+        if planned is not None:
+            return planned
         with self._lock:
             if key not in self._planned:
                 if gpu:
@@ -77,7 +83,10 @@ class Network:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph as a .weft file, which weft.load reads without onnx, and C++'s weft::network::ReadGraph."""
-        pathlib.Path(path).write_bytes(self._file)
+        try:
+            pathlib.Path(path).write_bytes(self._file)
+        except OSError as error:
+            raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         inputs = self._given(images, named)
@@ -86,11 +95,13 @@ class Network:
             raise _weft.ArgumentTypeError(f"weft: {self.graph.inputs[0]} is a {type(first).__name__}; give an array (n, ...)")
         batch = int(first.shape[0])
         planned = self.planned(batch, gpu=_on_gpu(first))
-        if out is None:
-            outputs = [_arrays.empty_like(first, (batch, *shape), dtype) for _, dtype, shape in self.outputs]
-        else:
-            outputs = list(out) if isinstance(out, (list, tuple)) else [out]
-        planned.run(inputs, outputs, _arena(first, planned.arena_bytes), stream)
+        with _allocating_on(first, stream):
+            if out is None:
+                outputs = [_arrays.empty_like(first, (batch, *shape), dtype) for _, dtype, shape in self.outputs]
+            else:
+                outputs = list(out) if isinstance(out, (list, tuple)) else [out]
+            arena = _arena(first, planned.arena_bytes)
+        planned.run(inputs, outputs, arena, stream)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _given(self, images: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
@@ -107,6 +118,40 @@ class Network:
 
 def _on_gpu(x: Any) -> bool:
     return bool(getattr(x, "is_cuda", False)) or hasattr(x, "__cuda_array_interface__")
+
+
+def _allocating_on(x: Any, stream: Any) -> contextlib.ExitStack:
+    """Within it x's library allocates for `stream`, and not for its current stream.
+
+    The arena goes when the call returns, while kernels still use it. The allocators of torch and cupy give memory only to later
+    work of the stream that it was allocated for, which has to be the one that the kernels run on.
+    """
+    stack = contextlib.ExitStack()
+    library = _arrays.library_of(x)
+    address = _address(stream)
+    if address is None or not _on_gpu(x) or library is np:
+        return stack
+    if library.__name__ == "torch":
+        if isinstance(stream, library.cuda.Stream):
+            own = stream
+        elif address in (0, 1):  # the default stream, which torch does not take as an external one
+            own = library.cuda.default_stream(x.device)
+        else:
+            own = library.cuda.ExternalStream(address, device=x.device)
+        stack.enter_context(library.cuda.stream(own))
+    else:
+        stack.enter_context(library.cuda.Device(x.device.id))
+        stack.enter_context(stream if isinstance(stream, library.cuda.Stream) else library.cuda.ExternalStream(address, x.device.id))
+    return stack
+
+
+def _address(stream: Any) -> int | None:
+    """The address of a stream as C++ finds it; None of what is none, about which C++ has a sentence."""
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):
+        stream = getattr(stream, name, stream)
+    return stream if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0 else None
 
 
 def _arena(x: Any, size: int) -> Any:

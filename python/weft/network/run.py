@@ -82,7 +82,7 @@ def _run_batch(a: argparse.Namespace, model: Network, batch: int) -> int:
         outputs = _run_network(a, model, inputs, batch)
     for name, y in outputs.items():
         if a.input != "random" and y.ndim == 2:
-            best = np.argsort(-y[0], kind="stable")[:5]
+            best = np.argsort(-y[0].astype(np.float64), kind="stable")[:5]  # of integers the least would have no opposite
             print(f"  {name}: the greatest are " + ", ".join(f"{i} ({y[0][i]:.4g})" for i in best))
     return _compare(a, graph, inputs, outputs) if a.compare else 0
 
@@ -116,6 +116,8 @@ def _inputs(graph: Graph, given: str, batch: int) -> dict[str, np.ndarray]:
         shape = (batch, *tensor.seen_shape)
         if at == 0 and given != "random":
             x = _read(pathlib.Path(given), tensor.shape)
+            if not isinstance(x, np.ndarray):
+                raise _weft.ArgumentError(f"weft: {given} holds several arrays; give a file of one, as numpy.save writes it")
             if x.shape in (tensor.shape, tensor.seen_shape):
                 x = x[None]
             if x.shape[1:] != tensor.seen_shape or x.dtype != tensor.dtype or not len(x):
@@ -139,7 +141,7 @@ def _read(path: pathlib.Path, shape: tuple[int, int, int]) -> np.ndarray:
         picture = np.asarray(Image.open(path).convert("RGB").resize((shape[2], shape[1])), np.float32)
     except ImportError:
         raise _weft.RunError(f"weft: the package pillow reads {path}, and is not installed; give an array of numpy, X.npy") from None
-    except (OSError, ValueError) as error:
+    except Exception as error:  # OSError, EOFError and ValueError of numpy, and what else pillow says of a damaged picture
         raise _weft.ArgumentError(f"weft: {path} is neither an array of numpy nor a picture: {error}") from None
     return ((picture / np.float32(255) - _MEAN) / _DEVIATION).transpose(2, 0, 1)
 
@@ -184,9 +186,12 @@ def _library(asked: bool) -> Any:
     if gpu.startswith("compute capability"):
         for name in ("torch", "cupy"):
             try:
-                return __import__(name)
-            except ImportError:
-                reason = "neither torch nor cupy is installed, whose memory of the GPU it takes"
+                library = __import__(name)
+                if library.cuda.is_available():
+                    return library
+                reason = f"the package {name} that is installed sees no GPU"
+            except (ImportError, OSError) as error:  # OSError: a library of CUDA that does not load
+                reason = reason if reason != gpu else f"neither torch nor cupy is there, whose memory of the GPU it takes ({error})"
     if asked:
         raise _weft.RunError(f"weft: --gpu: {reason}")
     return None
@@ -212,6 +217,15 @@ def _by_onnxruntime(model: pathlib.Path, inputs: dict[str, np.ndarray]) -> dict[
         import onnxruntime
     except ImportError:
         raise _weft.RunError("weft: --compare onnxruntime: it is not installed: pip install weft[onnx]") from None
+    try:
+        return _session_run(onnxruntime, model, inputs)
+    except _weft.Error:
+        raise
+    except Exception as error:  # of several types, which onnxruntime does not document
+        raise _weft.RunError(f"weft: --compare onnxruntime: it does not run {model}: {(str(error).splitlines() or [type(error).__name__])[0]}") from None
+
+
+def _session_run(onnxruntime: Any, model: pathlib.Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

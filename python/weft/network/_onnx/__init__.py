@@ -1,7 +1,6 @@
 """ONNX models that are quantized, as graphs. Only this folder of the package asks for the packages onnx and onnxruntime."""
 from __future__ import annotations
 
-import math
 import os
 from typing import Any
 
@@ -18,6 +17,12 @@ from .values import Constant, Failed, FloatInput, Function, Integers, Refused
 _NODES = {**moves.NODES, **floats.NODES, **integers.NODES}
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
 _ELEMENTS = {TensorProto.FLOAT: "float", TensorProto.UINT8: "uint8", TensorProto.INT8: "int8"}
+# What Python and numpy raise over numbers, shapes and attributes that ONNX does not allow and that nothing here asks about.
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def _malformed(error: Exception) -> str:
+    return f"it is not as ONNX describes it: {error or type(error).__name__}"
 
 
 def import_onnx(model: Any) -> Graph:
@@ -33,12 +38,15 @@ def import_onnx(model: Any) -> Graph:
     refused: list[str] = []
     _start(imp, proto.graph, refused)
     nodes = _needed(proto.graph)
-    imp.read = {name for node in nodes for name in node.input}
+    imp.read = {name for node in nodes for name in node.input if name} | {output.name for output in proto.graph.output}
     for node in nodes:
         try:
             made = _run(imp, node)
         except Refused as error:
             refused.append(f"{label(node)}: {error}")
+            made = Failed()
+        except _MALFORMED as error:
+            refused.append(f"{label(node)}: {_malformed(error)}")
             made = Failed()
         for name in node.output:
             imp.values[name] = made
@@ -47,6 +55,8 @@ def import_onnx(model: Any) -> Graph:
             _finish(imp, output.name)
         except Refused as error:
             refused.append(f"output {output.name}: {error}")
+        except _MALFORMED as error:
+            refused.append(f"output {output.name}: {_malformed(error)}")
     if refused:
         what = "one node or tensor" if len(refused) == 1 else f"{len(refused)} nodes or tensors"
         raise _weft.ArgumentError(f"weft: {what} of the model {proto.graph.name!r} cannot run:\n  " + "\n  ".join(refused))
@@ -86,6 +96,9 @@ def _start(imp: Importer, graph: Any, refused: list[str]) -> None:
         except Refused as error:
             refused.append(f"input {value.name}: {error}")
             imp.values[value.name] = Failed()
+        except _MALFORMED as error:
+            refused.append(f"input {value.name}: {_malformed(error)}")
+            imp.values[value.name] = Failed()
     imp.batch = batches.pop() if len(batches) == 1 else None
 
 
@@ -115,7 +128,7 @@ def _needed(graph: Any) -> list[Any]:
     wanted, needed = {output.name for output in graph.output}, []
     for node in reversed(graph.node):
         if wanted.intersection(node.output):
-            wanted.update(node.input)
+            wanted.update(name for name in node.input if name)
             needed.append(node)
     return needed[::-1]
 
@@ -155,11 +168,15 @@ def _finish(imp: Importer, name: str) -> None:
     if isinstance(value, Function) and value.only_dequantized:
         node = Node("dequantize", f"{name}_dequantize", [value.source.tensor])
         node.output = imp.new_tensor(name, "float", graph.tensors[value.source.tensor].shape)
-        graph.nodes.append(node)
+        imp.put(node)
         value = Integers(node.output, value.shape)
     if not isinstance(value, Integers):
         raise Refused("it is made of floats behind which there is no QuantizeLinear, or is a constant; the last nodes would be a QuantizeLinear "
                       "and a DequantizeLinear")
+    shape = graph.tensors[value.tensor].shape
+    if value.shape != shape and not (shape[1:] == (1, 1) and value.shape == shape[:1]):
+        raise Refused(f"it is {value.shape} behind the batch, a Reshape of {shape}; outputs have the shape that the last node writes, so take the "
+                      "Reshape out of the model and do it behind the network")
     taken = value.tensor in graph.inputs or value.tensor in graph.outputs
     if taken:  # an output of its own
         value = imp.emit(Node("convert", f"{name}_copy", []), [value], name, imp.quantization_of(value))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,8 @@ def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
 
 
 def _pending(imp: Importer, node: Node, sources: list[Integers], shape: tuple[int, ...]) -> Pending:
-    return Pending(node.name, shape, lambda output, q: imp.emit(node, sources, output, q, shape))
+    """Each QuantizeLinear behind the operator emits a copy of the node, with a name and an output of its own."""
+    return Pending(node.name, shape, lambda output, q: imp.emit(replace(node), sources, output, q, shape))
 
 
 def _weights(imp: Importer, onnx_node: Any, axis: int) -> Constant:

@@ -28,7 +28,7 @@ class Importer:
         self.batch: int | None = None  # what the model's inputs say, None if it is free
         self.opsets: list[tuple[str, int]] = []
         self.written: dict[str, Integers] = {}  # functions that became tensors without a QuantizeLinear, by the name of their last value
-        self.read: set[str] = set()  # the values that nodes read
+        self.read: set[str] = set()  # the values that nodes read, and the outputs of the model
         self.scaled: set[str] = set()  # inputs of integers of which a node has said the scale
 
     @property
@@ -166,10 +166,13 @@ class Importer:
         node.inputs, node.output = [value.tensor for value in inputs], self.new_tensor(name, quantization.element, made)
         tensor = self.graph.tensors[node.output]
         tensor.scale, tensor.zero_point = quantization.scale, quantization.zero_point
-        taken = {n.name for n in self.graph.nodes}
-        node.name = _unused(node.name, taken)
-        self.graph.nodes.append(node)
+        self.put(node)
         return Integers(node.output, made if shape is None else shape)
+
+    def put(self, node: Node) -> None:
+        """Puts a node behind the others, with a name that none of them has."""
+        node.name = _unused(node.name, {n.name for n in self.graph.nodes})
+        self.graph.nodes.append(node)
 
     def new_tensor(self, name: str, element: str, shape: tuple[int, int, int]) -> str:
         """The name of a tensor that is put into the graph."""
@@ -180,7 +183,7 @@ class Importer:
 
     def failed(self, node: Any) -> bool:
         """Whether a node reads what another that cannot run would have written."""
-        return any(isinstance(self.values.get(name), Failed) for name in node.input)
+        return any(isinstance(self.values.get(name), Failed) for name in node.input if name)
 
 
 def _unused(name: str, taken: Any) -> str:

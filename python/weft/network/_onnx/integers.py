@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 
 from .._graph import Node
 from . import tables, windows
@@ -137,7 +138,10 @@ def _table(imp: Importer, onnx_node: Any, name: str, x: int = 0, y: int = 3) -> 
     value, read = imp.integers(onnx_node, x, x + 1, x + 2)
     output = imp.quantization(onnx_node, y, y + 1, read.element)
     constants = {i: imp.constant(onnx_node, at) for at, i in enumerate(onnx_node.input) if i and at != x}
-    node = Node("table", name, [], table=tables.table_of([onnx_node], {onnx_node.input[x]: read.element}, constants, onnx_node.output[0], imp.opsets))
+    whole = onnx.NodeProto()
+    whole.CopyFrom(onnx_node)
+    whole.input.extend([""] * (y + 2 - len(whole.input)))  # onnxruntime reads an optional zero point that the node does not list
+    node = Node("table", name, [], table=tables.table_of([whole], {onnx_node.input[x]: read.element}, constants, onnx_node.output[0], imp.opsets))
     return imp.emit(node, [value], onnx_node.output[0], output, value.shape)
 
 

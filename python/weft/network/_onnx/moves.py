@@ -68,6 +68,9 @@ def _resize(imp: Importer, onnx_node: Any, name: str) -> Any:
         return _upsample(imp, onnx_node, name)
     scales, sizes = imp.optional(onnx_node, 2), imp.optional(onnx_node, 3)
     if sizes is not None and sizes.size == 4:
+        if sizes.reshape(-1)[0] != imp.batch:
+            raise Refused(f"its sizes {sizes.tolist()} are of {sizes.reshape(-1)[0]} images and the model's batch is {imp.batch or 'free'}; scales keep "
+                          "the batch")
         factors = [size / extent for size, extent in zip(sizes.reshape(-1)[1:], shape)]
     elif scales is not None and scales.size == 4:
         factors = [float(f) for f in scales.reshape(-1)[1:]]
@@ -199,7 +202,9 @@ def _transpose(imp: Importer, onnx_node: Any, name: str) -> Any:
     perm = imp.attributes(onnx_node, perm=None)["perm"]
     if isinstance(x, Constant):
         return _transposed(x, perm)
-    if perm is None or perm[0] != 0 or [p for p in perm[1:] if x.shape[p - 1] > 1] != sorted(p for p in perm[1:] if x.shape[p - 1] > 1):
+    keeps = perm is not None and sorted(perm) == [*range(len(x.shape) + 1)] and perm[0] == 0
+    longer = [p for p in perm[1:] if x.shape[p - 1] > 1] if keeps else []
+    if not keeps or longer != sorted(longer):
         raise Refused(f"it reorders dimensions by {perm}; channels, rows and columns keep their order here")
     return viewed(x, tuple(x.shape[p - 1] for p in perm[1:]))
 

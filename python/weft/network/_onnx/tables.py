@@ -1,6 +1,7 @@
 """Tables of 256 bytes: what each byte becomes by nodes of ONNX, computed by onnxruntime itself where it is installed."""
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -63,7 +64,7 @@ def _quantize(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.nd
 _EXACT: dict[str, Callable[..., Any]] = {
     "DequantizeLinear": _dequantize, "QuantizeLinear": _quantize, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
     "Clip": lambda x, low=None, high=None: np.clip(x, low, high), "Abs": np.abs, "Neg": np.negative, "Add": np.add, "Sub": np.subtract,
-    "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
+    "Mul": np.multiply, "Div": np.divide, "Max": lambda *x: functools.reduce(np.maximum, x), "Min": lambda *x: functools.reduce(np.minimum, x)}
 
 
 def _by_numpy(nodes: list[Any], inputs: dict[str, str], constants: dict[str, np.ndarray], output: str) -> np.ndarray:
