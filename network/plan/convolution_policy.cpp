@@ -38,19 +38,17 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
     return plan.tensors[static_cast<std::size_t>(place)].type;
   };
   const TensorType &src = type(step.src), &dst = type(step.dst);
-  std::string stages;
-  if (src.quantization.zero_point != 0) stages += "SourceZeroPoint, ";
-  stages += "SumBias, Scale, ";
   ConvolutionPolicy policy;
+  std::string rounding = "RoundFirst";
   if (what.add >= 0) {
-    absl::StrAppend(&stages, "QuantizeSteps<", TypeOf(what.element), ">, QuantizedAdd<",
-                    TypeOf(type(step.other).element), ", ", what.sum_is_first ? "true" : "false",
-                    ">, ");
+    rounding = absl::StrCat("QuantizeSteps<", TypeOf(what.element), ">, QuantizedAdd<",
+                            TypeOf(type(step.other).element), ", ",
+                            what.sum_is_first ? "true" : "false", ">");
     policy.values = {"zero_point", "sum_ratio", "fixed"};
-  } else {
-    stages += "RoundFirst, ";
   }
-  absl::StrAppend(&stages, "ClampTo<", TypeOf(dst.element), ">");
+  const std::string stages =
+      absl::StrCat(src.quantization.zero_point != 0 ? "SourceZeroPoint, " : "", "SumBias, Scale, ",
+                   rounding, ", ClampTo<", TypeOf(dst.element), ">");
   policy.text = rtc::PolicySource(
       {.name = "NetworkConvolution",
        .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",
