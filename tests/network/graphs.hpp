@@ -31,6 +31,7 @@ class GraphBuilder {
   }
   void Output(int tensor) { graph_.outputs.push_back(tensor); }
 
+  // The node, until the next one is put.
   Node& Put(Kind kind, std::vector<int> inputs, int output) {
     Node node;
     node.kind = kind;
@@ -112,11 +113,13 @@ inline Graph SmallResnet() {
                                           .pad_right = 1};
   const int c = b.Add("c", Element::kUint8, 40, 5, 5, {0.04f, 3});
   Node& second = b.Put(Kind::kConvolution, {m}, c);
-  second.window = {.h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  const Window three = {
+      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  second.window = three;
   b.FillProducts(second, 40, 40 * 9, 0.001f);
   const int d = b.Add("d", Element::kUint8, 40, 5, 5, {0.06f, 130});
   Node& third = b.Put(Kind::kConvolution, {c}, d);
-  third.window = second.window;
+  third.window = three;
   b.FillProducts(third, 40, 40 * 9, 0.001f);
   const int s = b.Add("s", Element::kUint8, 40, 5, 5, {0.07f, 9});
   b.Put(Kind::kAdd, {d, m}, s);
