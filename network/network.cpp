@@ -30,11 +30,6 @@ struct Convolution {
   std::string tile;
 };
 
-absl::Status OfNode(const absl::Status& status, const std::string& name) {
-  return absl::Status(
-      status.code(), absl::StrCat("network: node \"", name, "\": ", std::string(status.message())));
-}
-
 absl::Status SetValues(const ConvolutionConstants& constants, rtc::Values* values) {
   const std::pair<const char*, float> numbers[] = {{"zero_point", constants.steps_zero_point},
                                                    {"sum_ratio", constants.sum_ratio},

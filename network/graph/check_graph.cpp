@@ -19,10 +19,6 @@ std::string ShapeOf(const Tensor& t) {
   return absl::StrCat("(", t.c, ", ", t.h, ", ", t.w, ")");
 }
 
-std::pair<std::int32_t, std::int32_t> RangeOf(Element element) {
-  return element == Element::kInt8 ? std::pair(-128, 127) : std::pair(0, 255);
-}
-
 absl::Status CheckTensor(const Tensor& t) {
   const auto error = [&](auto... words) {
     return absl::InvalidArgumentError(absl::StrCat("network: tensor \"", t.name, "\" ", words...));
@@ -43,7 +39,7 @@ absl::Status CheckTensor(const Tensor& t) {
   }
   if (!std::isfinite(scale) || !(scale > 0.0f))
     return error("has scale=", scale, "; give a positive finite number");
-  const auto [low, high] = RangeOf(t.element);
+  const std::int32_t low = LeastOf(t.element), high = low + 255;
   if (zero < low || zero > high) {
     return error("has zero_point=", zero, "; ", NameOf(t.element), " takes ", low, " to ", high);
   }

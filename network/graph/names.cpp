@@ -1,6 +1,9 @@
 #include "weft/network/graph/names.hpp"
 
+#include <string>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace weft::network {
 namespace {
@@ -63,6 +66,11 @@ std::optional<Element> ElementOf(std::string_view name) {
 }
 std::optional<Format> FormatOf(std::string_view name) {
   return Find(kFormats, name);
+}
+
+absl::Status OfNode(const absl::Status& status, std::string_view node) {
+  return absl::Status(status.code(), absl::StrCat("network: node \"", std::string(node),
+                                                  "\": ", std::string(status.message())));
 }
 
 }  // namespace weft::network

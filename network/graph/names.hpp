@@ -17,6 +17,9 @@ std::optional<Kind> KindOf(std::string_view name);
 std::optional<Element> ElementOf(std::string_view name);
 std::optional<Format> FormatOf(std::string_view name);
 
+// An error about a node, as that of one of its operators.
+absl::Status OfNode(const absl::Status& status, std::string_view node);
+
 // The numbers of a constant, which lies within the graph's.
 template <class Number>
 std::vector<Number> NumbersOf(const Graph& graph, const Constant& constant) {

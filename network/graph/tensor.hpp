@@ -14,6 +14,11 @@ constexpr std::int64_t BytesOf(Element element) {
   return element == Element::kFloat ? 4 : 1;
 }
 
+// The least integer of an element of 8 bits; the greatest is 255 more.
+constexpr std::int32_t LeastOf(Element element) {
+  return element == Element::kInt8 ? -128 : 0;
+}
+
 // The formats of layouts/formats.hpp that a network's tensors may have.
 enum class Format : std::int8_t { kNhwc, kNc4, kNc32, kNchw };
 
@@ -26,32 +31,20 @@ struct Quantization {
   friend constexpr bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-// Where the element (n, c, h, w) of a tensor lies, in elements, of every format alike:
-//     n * image + (c / block) * block_stride + (h * W + w) * pixel + c % block.
-struct Strides {
-  std::int64_t block = 1;  // channels side by side
-  std::int64_t pixel = 1, block_stride = 1, image = 1;
-
-  constexpr std::int64_t Offset(std::int64_t n, std::int64_t c, std::int64_t pixel_index) const {
-    return n * image + c / block * block_stride + pixel_index * pixel + c % block;
-  }
-};
-
-constexpr Strides StridesOf(const TensorExtents& e, Format format) {
-  const std::int64_t pixels = e.h * e.w;
+// Calls visit.operator()<Layout>() for the type of layouts/formats.hpp that a format stands for.
+template <class Visit>
+constexpr auto VisitFormat(Format format, const Visit& visit) {
   switch (format) {
     case Format::kNhwc:
-      return {.block = e.c, .pixel = e.c, .block_stride = 0, .image = pixels * e.c};
+      return visit.template operator()<NHWC>();
     case Format::kNchw:
-      return {.block = 1, .pixel = 1, .block_stride = pixels, .image = pixels * e.c};
+      return visit.template operator()<NCHW>();
     case Format::kNc4:
-      return {
-          .block = 4, .pixel = 4, .block_stride = pixels * 4, .image = pixels * RoundUp(e.c, 4)};
+      return visit.template operator()<NCxHWx<4>>();
     case Format::kNc32:
       break;
   }
-  return {
-      .block = 32, .pixel = 32, .block_stride = pixels * 32, .image = pixels * RoundUp(e.c, 32)};
+  return visit.template operator()<NCxHWx<32>>();
 }
 
 // A tensor in memory. In blocked formats the channels that fill the last block hold zeros.
@@ -61,8 +54,11 @@ struct TensorType {
   Format format = Format::kNhwc;
   Quantization quantization{};
 
-  constexpr Strides strides() const { return StridesOf(extents, format); }
-  constexpr std::int64_t bytes() const { return extents.n * strides().image * BytesOf(element); }
+  // Elements in memory, and their bytes.
+  constexpr std::int64_t size() const {
+    return VisitFormat(format, [this]<class Layout>() { return Layout::Size(extents); });
+  }
+  constexpr std::int64_t bytes() const { return size() * BytesOf(element); }
 };
 
 }  // namespace weft::network

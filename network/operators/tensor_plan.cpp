@@ -1,6 +1,7 @@
 #include "weft/network/operators/tensor_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -20,10 +21,6 @@ gemm::FastDivmod Divisor(std::int64_t value) {
 int ZeroOf(const TensorType& t) {
   return t.quantization.zero_point;
 }
-float LowOf(Element element) {
-  return element == Element::kInt8 ? -128.0f : 0.0f;
-}
-
 // zero_point: 0 where numbers are asked for, not what they stand for.
 ByteNumbers NumbersOf(Element element, int zero_point) {
   const bool is_signed = element == Element::kInt8;
@@ -33,7 +30,8 @@ ByteNumbers NumbersOf(Element element, int zero_point) {
 
 // Of floats that have the zero point already.
 ByteResult ResultOf(Element element) {
-  return {.low = LowOf(element), .high = LowOf(element) + 255.0f, .add = 0.0f};
+  const auto low = static_cast<float>(LeastOf(element));
+  return {.low = low, .high = low + 255.0f, .add = 0.0f};
 }
 // Of floats that are rounded before the zero point is added.
 ByteResult RoundedFirst(const TensorType& t) {
@@ -44,43 +42,27 @@ ByteResult RoundedFirst(const TensorType& t) {
   return to;
 }
 
-int BlockShift(Format format) {
-  switch (format) {
-    case Format::kNhwc:
-      return 31;
-    case Format::kNc4:
-      return 2;
-    case Format::kNc32:
-      return 5;
-    case Format::kNchw:
-      break;
-  }
-  return 0;
-}
-
 std::int64_t StoredChannels(const TensorType& t) {
-  const int shift = BlockShift(t.format);
-  return shift == 31 ? t.extents.c : RoundUp(t.extents.c, std::int64_t{1} << shift);
+  return VisitFormat(t.format, [&]<class Layout>() { return Layout::PaddedC(t.extents.c); });
 }
 
 TensorView ViewOf(const TensorType& t) {
-  const Strides s = t.strides();
   TensorView v;
-  v.image = s.image, v.block_stride = s.block_stride, v.pixel = s.pixel;
-  v.shift = BlockShift(t.format);
+  VisitFormat(t.format, [&]<class Layout>() {
+    constexpr auto kRun = static_cast<unsigned>(Layout::kChannelRun);  // 0: all channels
+    v.image = Layout::ImageStride(t.extents), v.pixel = Layout::PixelStride(t.extents);
+    v.block_stride = kRun == 0 ? 0 : Layout::ChannelOffset(t.extents, kRun);
+    v.shift = kRun == 0 ? 31 : std::countr_zero(kRun);
+  });
   v.channels = Int(StoredChannels(t));
   for (const int width : {4, 16}) {
     if (width > 4 && t.element == Element::kFloat) break;
-    const bool fits = (t.extents.n == 1 || s.image % width == 0) && s.block_stride % width == 0 &&
-                      (t.extents.h * t.extents.w == 1 || s.pixel % width == 0) &&
+    const bool fits = (t.extents.n == 1 || v.image % width == 0) && v.block_stride % width == 0 &&
+                      (t.extents.h * t.extents.w == 1 || v.pixel % width == 0) &&
                       width <= std::int64_t{1} << v.shift;
     if (fits) v.width = width;
   }
   return v;
-}
-
-std::int64_t Elements(const TensorType& t) {
-  return t.extents.n * t.strides().image;
 }
 
 // The tensors of a problem as a run sees them: as one row of elements, where they all lie in the same way and
@@ -98,10 +80,10 @@ Tensors TensorsOf(const TensorProblem& p, bool has_other) {
   const bool pools = p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool ||
                      p.kind == Kind::kGlobalAveragePool || p.kind == Kind::kResize;
   t.flat = !pools && like_dst(t.src) && like_dst(t.other) &&
-           StoredChannels(t.dst) == t.dst.extents.c && Elements(t.dst) <= kMostFlat;
+           StoredChannels(t.dst) == t.dst.extents.c && t.dst.size() <= kMostFlat;
   if (!t.flat) return t;
   for (TensorType* tensor : {&t.src, &t.other, &t.dst}) {
-    tensor->extents = {.n = 1, .c = Elements(*tensor), .h = 1, .w = 1};
+    tensor->extents = {.n = 1, .c = tensor->size(), .h = 1, .w = 1};
     tensor->format = Format::kNhwc;
   }
   return t;

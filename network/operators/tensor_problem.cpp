@@ -88,7 +88,7 @@ class Checks {
     if (!(q.scale > 0.0f) || !std::isfinite(q.scale)) {
       return Wrong(field, ".quantization.scale=", q.scale, "; give a finite number above 0");
     }
-    const int low = t.element == Element::kInt8 ? -128 : 0;
+    const std::int32_t low = LeastOf(t.element);
     if (q.zero_point < low || q.zero_point > low + 255) {
       return Wrong(field, ".quantization.zero_point=", q.zero_point, " is no ", NameOf(t.element),
                    "; give ", low, " to ", low + 255);

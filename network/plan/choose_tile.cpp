@@ -2,9 +2,9 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/network/graph/names.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
 
 namespace weft::network {
@@ -71,10 +71,8 @@ absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const
   absl::StatusOr<std::string> tile =
       by_four ? ChooseAmong<conv::U8Conv4Family>(what, has_zero_point, machine)
               : ChooseAmong<conv::U8Conv32Family>(what, has_zero_point, machine);
-  if (tile.ok()) return tile;
-  return absl::Status(
-      tile.status().code(),
-      absl::StrCat("network: node \"", step.name, "\": ", std::string(tile.status().message())));
+  if (!tile.ok()) return OfNode(tile.status(), step.name);
+  return tile;
 }
 
 }  // namespace weft::network

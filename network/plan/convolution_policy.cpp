@@ -10,18 +10,8 @@ const char* TypeOf(Element element) {
   return element == Element::kInt8 ? "std::int8_t" : "std::uint8_t";
 }
 
-const char* TypeOf(Format format) {
-  switch (format) {
-    case Format::kNhwc:
-      return "weft::NHWC";
-    case Format::kNchw:
-      return "weft::NCHW";
-    case Format::kNc4:
-      return "weft::NCxHWx<4>";
-    case Format::kNc32:
-      break;
-  }
-  return "weft::NCxHWx<32>";
+std::string TypeOf(Format format) {
+  return VisitFormat(format, []<class Layout>() { return absl::StrCat("weft::", Layout::kName); });
 }
 
 // The ready-made policy over a source's format.

@@ -36,7 +36,7 @@ class Planner {
     const std::vector<int> fused = Fusions();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (std::find(fused.begin(), fused.end(), static_cast<int>(i)) != fused.end()) continue;
-      if (absl::Status s = AddNode(static_cast<int>(i)); !s.ok()) return s;
+      AddNode(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
@@ -49,8 +49,7 @@ class Planner {
       const auto* problem = std::get_if<TensorProblem>(&step.what);
       if (problem == nullptr) continue;
       if (absl::Status s = CheckTensorProblem(*problem); !s.ok()) {
-        return absl::Status(s.code(), absl::StrCat("network: node \"", step.name,
-                                                   "\": ", std::string(s.message())));
+        return OfNode(s, step.name);
       }
     }
     PlaceInArena(&plan_);
@@ -133,7 +132,7 @@ class Planner {
     return fused;
   }
 
-  absl::Status AddNode(int index) {
+  void AddNode(int index) {
     const Node& n = node(index);
     if (const auto at = fusion_.find(index); at != fusion_.end())
       return AddConvolution(at->second, index);
@@ -152,11 +151,10 @@ class Planner {
     problem.table = std::string(n.table.exists() ? graph_.Bytes(n.table) : "");
     plan_.steps.push_back(
         {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name});
-    return absl::OkStatus();
   }
 
   // A step for each input, which writes its channels of the result.
-  absl::Status AddConcat(const Node& n) {
+  void AddConcat(const Node& n) {
     const int dst = Destination(n.output);
     std::int64_t channel = 0;
     for (const int input : n.inputs) {
@@ -170,10 +168,9 @@ class Planner {
                              .name = n.name});
       channel += tensor(input).c;
     }
-    return absl::OkStatus();
   }
 
-  absl::Status AddConvolution(int index, int add) {
+  void AddConvolution(int index, int add) {
     const Node& n = node(index);
     const Tensor& in = tensor(n.inputs[0]);
     ConvolutionStep step{.node = index, .element = tensor(n.output).element, .add = add};
@@ -204,7 +201,6 @@ class Planner {
     }
     const int dst = Destination(output);
     plan_.steps.push_back({.src = src, .other = other, .dst = dst, .what = step, .name = name});
-    return absl::OkStatus();
   }
 
   const Graph& graph_;
