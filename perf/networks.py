@@ -22,19 +22,21 @@ IMAGES, SEED, REPEATS = 4, 7, 9
 
 
 def models():
-    """name -> (model of floats, size of an image, flags of the quantiser)"""
-    sys.path[:0] = [str(ROOT / "python/tests"), str(ROOT / "examples")]
+    """Of each network its name, the quantised model and the size of an image."""
+    sys.path.insert(0, str(ROOT / "python/tests"))
     import architectures
 
     whole = dict(blocks=(3, 4, 6, 3), width=64, classes=1000)
-    yield "resnet50_224_u8", architectures.resnet50(224, **whole), 224, {}
+    quantised = architectures.example.quantised
+    yield "resnet50_224_u8", quantised(architectures.resnet50(224, **whole), 224), 224
     for name, model in architectures.ALL.items():
         size = architectures.SIZES[name]
         if name == "resnet18":
             continue  # its weights are as large as ResNet-50's
         for signed in (False, True):
             # The quantiser leaves floats in QOperator models of MobileNets.
-            yield f"{name}_{size}_{'s8' if signed else 'u8'}", model(size), size, dict(signed=signed, qdq=name.startswith("mobilenet"))
+            yield (f"{name}_{size}_{'s8' if signed else 'u8'}",
+                   quantised(model(size), size, signed=signed, qdq=name.startswith("mobilenet")), size)
 
 
 def make(folder):
@@ -44,10 +46,7 @@ def make(folder):
 
     onnxruntime.set_default_logger_severity(3)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, model, size, flags in models():
-        import quantised_resnet18
-
-        quantised = quantised_resnet18.quantised(model, size, **flags)
+    for name, quantised, size in models():
         (folder / f"{name}.weft").write_bytes(weft.network.write_graph(weft.network.import_onnx(quantised)))
         session = onnxruntime.InferenceSession(quantised.SerializeToString(), providers=["CPUExecutionProvider"])
         x = np.random.default_rng(SEED).normal(size=(IMAGES, 3, size, size)).astype(np.float32)

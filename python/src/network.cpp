@@ -16,20 +16,11 @@ char LetterOf(network::Element element) {
   return element == network::Element::kFloat ? 'f' : element == network::Element::kInt8 ? 'b' : 'B';
 }
 
-rtc::BackEnd BackEndOf(const std::string& name) {
-  if (name == "cpu") return rtc::BackEnd::kCpu;
-  if (name == "gpu") return rtc::BackEnd::kGpu;
-  if (name == "any") return rtc::BackEnd::kAny;
-  throw Error(ErrorKind::kArgument,
-              absl::StrCat("weft: back_end=\"", name, "\" is none of \"cpu\", \"gpu\", \"any\""));
-}
-
 }  // namespace
 
-Network::Network(const nb::bytes& file, std::int64_t batch, const std::string& back_end,
-                 bool fuse) {
+Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse) {
   const network::NetworkOptions options = {
-      .batch = batch, .back_end = BackEndOf(back_end), .fuse = fuse};
+      .batch = batch, .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu, .fuse = fuse};
   const std::string_view bytes(file.c_str(), file.size());
   std::optional<absl::StatusOr<network::Network>> made;
   {
@@ -45,18 +36,6 @@ Shape Network::ShapeOf(int tensor) const {
   const network::Tensor& t = network_->graph().tensors[static_cast<std::size_t>(tensor)];
   const std::int64_t n = network_->plan().batch;
   return t.h == 1 && t.w == 1 ? Shape{n, t.c} : Shape{n, t.c, t.h, t.w};
-}
-
-nb::list Network::Ports(const std::vector<int>& tensors) const {
-  nb::list ports;
-  for (const int tensor : tensors) {
-    const network::Tensor& t = network_->graph().tensors[static_cast<std::size_t>(tensor)];
-    nb::list dims;
-    const Shape shape = ShapeOf(tensor);
-    for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
-    ports.append(nb::make_tuple(t.name, NameOf(LetterOf(t.element)), nb::tuple(dims)));
-  }
-  return ports;
 }
 
 void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
@@ -121,12 +100,8 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
 void BindNetwork(nb::module_& m) {
   nb::class_<Network>(m, "Network",
                       "A network for a number of images; weft.network.Network makes it.")
-      .def(nb::init<const nb::bytes&, std::int64_t, const std::string&, bool>(), nb::arg("file"),
-           nb::arg("batch") = 1, nb::arg("back_end") = "any", nb::arg("fuse") = true)
-      .def_prop_ro("inputs", &Network::Inputs, "(name, dtype, shape) of each input.")
-      .def_prop_ro("outputs", &Network::Outputs, "(name, dtype, shape) of each output.")
-      .def_prop_ro(
-          "on_gpu", [](const Network& n) { return n.get().on_gpu(); }, "Whether it runs on a GPU.")
+      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool>(), nb::arg("file"),
+           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true)
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")

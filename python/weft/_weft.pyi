@@ -114,19 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, back_end: str = 'any', fuse: bool = True) -> None: ...
-
-    @property
-    def inputs(self) -> list[Any]:
-        """(name, dtype, shape) of each input."""
-
-    @property
-    def outputs(self) -> list[Any]:
-        """(name, dtype, shape) of each output."""
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether it runs on a GPU."""
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True) -> None: ...
 
     @property
     def arena_bytes(self) -> int:

@@ -68,7 +68,7 @@ class Network:
             if key not in self._planned:
                 if gpu:
                     _nvrtc.load()
-                self._planned[key] = _weft.Network(self._file, batch, "gpu" if gpu else "cpu", self._fuse)
+                self._planned[key] = _weft.Network(self._file, batch, gpu, self._fuse)
             return self._planned[key]
 
     def prepare(self, batch: int = 1, *, gpu: bool = False) -> None:

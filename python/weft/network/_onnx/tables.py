@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from .values import Function, Quantization, Refused
+from .values import Function, Quantization, Refused, quantized
 
 _TYPES = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
 
@@ -55,14 +55,9 @@ def _dequantize(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.
     return (x.astype(np.int32) - zero_point.astype(np.int32)).astype(np.float32) * scale
 
 
-def _quantize(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.ndarray:
-    limits = np.iinfo(zero_point.dtype)
-    return np.clip(np.rint(x / scale) + np.float32(zero_point), limits.min, limits.max).astype(zero_point.dtype)
-
-
 # Functions that IEEE 754 defines to the bit, so that numpy gives what onnxruntime does.
 _EXACT: dict[str, Callable[..., Any]] = {
-    "DequantizeLinear": _dequantize, "QuantizeLinear": _quantize, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
+    "DequantizeLinear": _dequantize, "QuantizeLinear": quantized, "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, np.float32(0)),
     "Clip": lambda x, low=None, high=None: np.clip(x, low, high), "Abs": np.abs, "Neg": np.negative, "Add": np.add, "Sub": np.subtract,
     "Mul": np.multiply, "Div": np.divide, "Max": lambda *x: functools.reduce(np.maximum, x), "Min": lambda *x: functools.reduce(np.minimum, x)}
 

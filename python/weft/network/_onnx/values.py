@@ -18,6 +18,12 @@ def unquantized(name: str, but: str) -> str:
             "between them, as onnxruntime's quantizer places them in its QDQ format")
 
 
+def quantized(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray) -> np.ndarray:
+    """QuantizeLinear, to the dtype of zero_point."""
+    limits = np.iinfo(zero_point.dtype)
+    return np.clip(np.rint(x / scale) + np.float32(zero_point), limits.min, limits.max).astype(zero_point.dtype)
+
+
 @dataclass(frozen=True)
 class Quantization:
     """Of a tensor of integers: the real value of a step, the integer of 0, and "int8" or "uint8"."""
@@ -31,10 +37,8 @@ class Quantization:
 
     def integer(self, real: float) -> int:
         """What a real number becomes, by the formula of QuantizeLinear."""
-        limits = np.iinfo(self.element)
         with np.errstate(over="ignore"):
-            steps = np.rint(np.float32(real) / np.float32(self.scale)) + self.zero_point
-        return int(min(max(steps, limits.min), limits.max))
+            return int(quantized(np.float32(real), np.float32(self.scale), np.asarray(self.zero_point, self.element)))
 
 
 @dataclass
