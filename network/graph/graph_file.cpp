@@ -268,7 +268,7 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     return Damaged(
         "these bytes are no file of a model, which begins with WEFTNET; make one by "
-        "weft.network.import_onnx");
+        "weft_run model.onnx --save model.weft");
   }
   if (bytes.size() < kHeader)
     return Damaged(absl::StrCat("the file ends after ", bytes.size(), " bytes, within its header"));
