@@ -192,6 +192,7 @@ struct Chain {
   static constexpr bool kFilterZeroPoint = (std::is_same_v<Stages, FilterZeroPoint> || ...);
   static constexpr bool kZeroPoints = kSourceZeroPoint || kFilterZeroPoint;
   static constexpr bool kRoundsFirst = internal::RoundsFirst<Stages...>();
+  static constexpr bool kEndsInActivation = internal::EndsInActivation<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kResidualZeroPoint = (internal::HasZeroPoint<Stages>() || ...);
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;

@@ -211,6 +211,18 @@ constexpr bool RoundsFirst() {
   return count == 1 && kLast >= 0 && rounds[kLast < 0 ? 0 : kLast];
 }
 
+// Whether an activation other than a RoundFirst decides the last value before the output stage.
+template <class... Stages>
+constexpr bool EndsInActivation() {
+  bool ends = false;
+  const auto look = [&ends](bool changes, bool activation) { ends = changes ? activation : ends; };
+  (look(!kIsOutput<Stages> && !kIsCopy<Stages> && !kIsRange<Stages> && !kIsSums<Stages> &&
+            !std::is_same_v<Stages, RoundFirst>,
+        kIsActivation<Stages>),
+   ...);
+  return ends;
+}
+
 // Whether image sums, if there are any, stand once and right before a ClampTo.
 template <class... Stages>
 constexpr bool SumsBeforeClamp() {

@@ -54,7 +54,7 @@ struct LoadedResiduals {
       const std::uint32_t word =
           LoadOr0<kDependent>(t, reinterpret_cast<const std::uint32_t*>(address), j < count);
       WEFT_UNROLL
-      for (int e = 0; e < 4; ++e) value[j + e] = ToValue(static_cast<Source>(word >> (8 * e)));
+      for (int e = 0; e < 4; ++e) value[j + e] = t.template ByteToFloat<Source>(word, e);
     }
   }
   WEFT_DEVICE static Value ToValue(Source x) {

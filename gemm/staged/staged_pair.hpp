@@ -81,7 +81,7 @@ struct StagedPair {
                                         const Element (&outputs)[4]) {
     std::uint32_t word = 0;
     if constexpr (Epilogue::OutputStage::kSaturates) {
-      word = t.template PackSaturated<Element>(values);
+      word = t.template PackSaturated<Element, Epilogue::kEndsInActivation>(values);
     } else if constexpr (TileT::kByteOutputs) {
       memcpy(&word, outputs, sizeof(word));
     }

@@ -15,7 +15,7 @@ inline namespace WEFT_BACKEND {
 
 // What a residual that is not staged does in the steps that stage one.
 struct UnstagedResidual {
-  static constexpr bool kStaged = false;
+  static constexpr bool kStaged = false, kAtOutputs = false;
   template <class... Arguments>
   WEFT_DEVICE static void Begin(const Arguments&...) {}
   template <class... Arguments>
@@ -51,6 +51,9 @@ template <class TileT, class Layout, int kRun>
 struct StagedResidual {
   static constexpr bool kStaged = true;
   static constexpr bool kNeedsPixel = false;
+  // Whether a pixel begins at the same element of the residual as of the output, which StagedRows
+  // has then worked out before Begin.
+  static constexpr bool kAtOutputs = std::is_same_v<Layout, typename TileT::Dst>;
   using Chunks = typename TileT::Chunks;
   using Pixels = typename TileT::Pixels;
 
@@ -60,25 +63,25 @@ struct StagedResidual {
   template <class Shared, class Output, class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
-    TileT::Sync(t);
     auto& staged = shared.chunk[TileT::Map::Group(t)];
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const auto mine = TileT::MineOf(t);
+    const std::int32_t k = first_n + TileT::Map::FirstChannel(t) + p.rows.FirstChannel(tile) +
+                           Pixels::ChannelOf(mine.chunk);
     const bool reads = p.ReadsResidual();
-    first_n +=
-        TileT::Map::FirstChannel(t) + p.rows.FirstChannel(tile) + Pixels::ChannelOf(mine.chunk);
+    const typename Output::ResidualElement* from[16 / kRun];  // each run of a pixel at offset 0
+    WEFT_UNROLL
+    for (int j = 0; j < 16; j += kRun) {
+      from[j / kRun] = p.residual + Layout::ChannelOffset(p.extents, k + j);
+    }
+    const int first_row = Pixels::FirstOf(mine.chunk);
     TileT::ForEachRow(mine, [&](int row) {
-      const OutputPixel pixel =
-          p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, Pixels::FirstOf(mine.chunk) + row));
-      const auto* from = p.residual + pixel.n * Layout::ImageStride(p.extents) +
-                         PixelOffset<Layout>(p.extents, pixel.pq);
+      const std::int64_t offset = OffsetOf(t, shared, p, tile, first_m, first_row + row);
       const std::uint32_t to = t.SharedAddress(staged[Chunks::Place(row, mine.chunk)]);
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
-        const std::int32_t k = first_n + j;
-        const bool wanted = reads && pixel.inside && k < end;
-        t.template CpAsync<kRun>(to + j,
-                                 wanted ? from + Layout::ChannelOffset(p.extents, k) : p.residual,
+        const bool wanted = reads && offset >= 0 && k + j < end;
+        t.template CpAsync<kRun>(to + j, wanted ? from[j / kRun] + offset : p.residual,
                                  wanted ? kRun : 0);
       }
     });
@@ -113,9 +116,24 @@ struct StagedResidual {
 
   // The residual of value v of four. staged: the word of two channels of two pixels from ldmatrix.
   template <class Output, class Channels>
-  WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool /*wanted*/,
+  WEFT_DEVICE static float Of(arch::Thread t, const Output&, const OutputPixel&, bool /*wanted*/,
                               const Channels&, std::uint32_t staged, int v) {
-    return static_cast<float>(static_cast<typename Output::ResidualElement>(staged >> (8 * v)));
+    return t.template ByteToFloat<typename Output::ResidualElement>(staged, v);
+  }
+
+ private:
+  // Where a pixel of the warpgroup begins in the residual; negative: it is outside.
+  template <class Shared, class Output, class Tile>
+  WEFT_DEVICE static std::int64_t OffsetOf(arch::Thread t, const Shared& shared, const Output& p,
+                                           const Tile& tile, std::int32_t first_m, int number) {
+    if constexpr (kAtOutputs) {
+      return t.LoadShared(&shared.offset[TileT::Map::Group(t)][number]);
+    } else {
+      const OutputPixel pixel = p.rows.Pixel(tile, first_m + Pixels::NumberOf(t, number));
+      const std::int64_t offset =
+          pixel.n * Layout::ImageStride(p.extents) + PixelOffset<Layout>(p.extents, pixel.pq);
+      return pixel.inside ? offset : -1;
+    }
   }
 };
 

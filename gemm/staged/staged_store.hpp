@@ -61,11 +61,16 @@ class StagedStore : public EpilogueTraits {
     typename Math::Channels channels[Map::kGroups];
   };
 
-  // Starts to load the tile's residual. It is called before the mainloop, while operands are
-  // loaded.
+  // Starts to load the tile's residual, when all threads have stored the last tile. It is called
+  // before the mainloop, while operands are loaded.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                 std::int32_t first_m, std::int32_t first_n) {
+    if constexpr (Residual::kStaged) Stage::Sync(t);
+    if constexpr (Residual::kAtOutputs) {
+      Rows::Prepare(t, shared, p, tile, first_m);
+      Stage::Sync(t);
+    }
     Residual::Begin(t, shared, p, tile, first_m, first_n);
   }
 
@@ -74,7 +79,7 @@ class StagedStore : public EpilogueTraits {
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     if constexpr (!Residual::kStaged) Stage::Sync(t);  // all threads have stored the last tile
-    Rows::Prepare(t, shared, p, tile, first_m);
+    if constexpr (!Residual::kAtOutputs) Rows::Prepare(t, shared, p, tile, first_m);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
     const std::int32_t values = p.rows.ValueOffset(tile);
     if (first_k != kept.first_k || values != kept.values) {

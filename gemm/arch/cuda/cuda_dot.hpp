@@ -16,8 +16,8 @@ inline namespace WEFT_BACKEND {
 
 struct DotThread {
   // Four floats as bytes of type Value (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
-  // to Value's range, NaN as 0.
-  template <class Value>
+  // to Value's range, NaN as 0. kMaximum: whether v may be the results of max(x, 0).
+  template <class Value, bool kMaximum = true>
   WEFT_DEVICE static uint32_t PackSaturated(const float (&v)[4]) {
     uint32_t high, word;
     if constexpr (static_cast<Value>(-1) < static_cast<Value>(0)) {
@@ -30,8 +30,10 @@ struct DotThread {
     } else {
       // ptxas 13.0 makes one F2IP.U8.F32.NTZ.RELU of a maximum with 0 and what follows here, and an
       // H200 calls that an illegal instruction. Another maximum between them changes no result.
-      float apart[4];
-      for (int i = 0; i < 4; ++i) asm("max.f32 %0, %1, 0fBF800000;" : "=f"(apart[i]) : "f"(v[i]));
+      float apart[4] = {v[0], v[1], v[2], v[3]};
+      if constexpr (kMaximum) {
+        for (int i = 0; i < 4; ++i) asm("max.f32 %0, %1, 0fBF800000;" : "=f"(apart[i]) : "f"(v[i]));
+      }
       asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
           : "=r"(high)
           : "r"(__float2int_rn(apart[3])), "r"(__float2int_rn(apart[2])), "r"(0));
@@ -40,6 +42,17 @@ struct DotThread {
           : "r"(__float2int_rn(apart[1])), "r"(__float2int_rn(apart[0])), "r"(high));
     }
     return word;
+  }
+
+  // Byte v (0 to 3) of a word, of type Value (int8_t or uint8_t), as a float. A float of 2^23 or more
+  // has its units in its lowest byte, so that a permutation and a subtraction, which is exact, make one;
+  // conversions of bytes have a quarter of the rate.
+  template <class Value>
+  WEFT_DEVICE static float ByteToFloat(uint32_t word, int v) {
+    constexpr bool kSigned = static_cast<Value>(-1) < static_cast<Value>(0);
+    if constexpr (kSigned) word ^= 0x80808080u;  // byte + 128
+    const uint32_t bits = __byte_perm(word, 0x4B000000u, 0x7650u + static_cast<uint32_t>(v));
+    return __uint_as_float(bits) - (kSigned ? 8388736.0f : 8388608.0f);
   }
 
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {

@@ -315,8 +315,8 @@ struct Thread : HopperThread {
   // --- Dot products of four bytes ---------------------------------------------------------------
 
   // Four floats as bytes of type Value (int8_t or uint8_t), v[0] lowest: rounded half to even, limited
-  // to Value's range, NaN as 0.
-  template <class Value>
+  // to Value's range, NaN as 0. kMaximum: whether v may be the results of max(x, 0).
+  template <class Value, bool kMaximum = true>
   static uint32_t PackSaturated(const float (&v)[4]) {
     constexpr bool kSigned = static_cast<Value>(-1) < static_cast<Value>(0);
     constexpr float kLow = kSigned ? -128.0f : 0.0f, kHigh = kSigned ? 127.0f : 255.0f;
@@ -329,6 +329,12 @@ struct Thread : HopperThread {
       word |= (std::bit_cast<uint32_t>(x + kMagic) & 0xffu) << (8 * i);
     }
     return word;
+  }
+
+  // Byte v (0 to 3) of a word, of type Value (int8_t or uint8_t), as a float.
+  template <class Value>
+  static float ByteToFloat(uint32_t word, int v) {
+    return static_cast<float>(static_cast<Value>(word >> (8 * v)));
   }
 
   static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
