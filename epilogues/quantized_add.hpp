@@ -20,8 +20,9 @@
 
 namespace weft::epilogues {
 
-// t = clamp(round(t) + zero_point), limited to the range of Type, the type of the integers. The limits are constants: kernels
-// compare with limits that the compiler does not know in twice the instructions.
+// t = clamp(round(t) + zero_point), limited to the range of Type, the type of the integers; NaN gives the greatest. It
+// counts in units of 1 / 256, so that the range ends at 0 and below 1, to which an fma limits its result for nothing:
+// a minimum or a maximum takes as long as two fmas.
 template <class Type = std::uint8_t>
 struct QuantizeSteps {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
@@ -29,9 +30,14 @@ struct QuantizeSteps {
   float zero_point = 0.0f;  // an integer of Type
 
   constexpr float operator()(float t) const {
-    return Clamp(RoundFirst::AndAdd(t, zero_point),
-                 static_cast<float>((std::numeric_limits<Type>::min)()),
-                 static_cast<float>((std::numeric_limits<Type>::max)()));
+    constexpr float kUnit = 1.0f / 256.0f;
+    constexpr float kMagic = 12582912.0f * kUnit;  // floats there are one unit apart
+    constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
+    constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
+    const float rounded = Fma(t, kUnit, kMagic);
+    const float below_most = FmaSaturated(rounded, -1.0f, kMagic + (kMost - zero_point) * kUnit);
+    const float above_least = FmaSaturated(below_most, -1.0f, (kMost - kLeast) * kUnit);
+    return Fma(above_least, 256.0f, kLeast);
   }
 };
 
