@@ -90,7 +90,8 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels>,
           values[e] = p.epilogue.template Unrounded<kShift>(in, at);
           Beside::See(p, in, at, j + e, seen);
         }
-        const std::uint32_t word = t.template PackSaturated<Element, Epilogue::kEndsInActivation>(values);
+        const std::uint32_t word =
+            t.template PackSaturated<Element, Epilogue::kEndsInActivation>(values);
         memcpy(outputs + j, &word, sizeof(word));
       }
     } else {

@@ -44,15 +44,16 @@ struct DotThread {
     return word;
   }
 
-  // Byte v (0 to 3) of a word, of type Value (int8_t or uint8_t), as a float. A float of 2^23 or more
-  // has its units in its lowest byte, so that a permutation and a subtraction, which is exact, make one;
-  // conversions of bytes have a quarter of the rate.
+  // Byte v (0 to 3) of a word, of type Value (int8_t or uint8_t), as a float. One permutation makes an
+  // integer of it, whose conversion has four times the rate of a byte's.
   template <class Value>
   WEFT_DEVICE static float ByteToFloat(uint32_t word, int v) {
-    constexpr bool kSigned = static_cast<Value>(-1) < static_cast<Value>(0);
-    if constexpr (kSigned) word ^= 0x80808080u;  // byte + 128
-    const uint32_t bits = __byte_perm(word, 0x4B000000u, 0x7650u + static_cast<uint32_t>(v));
-    return __uint_as_float(bits) - (kSigned ? 8388736.0f : 8388608.0f);
+    const auto byte = static_cast<uint32_t>(v);
+    if constexpr (static_cast<Value>(-1) < static_cast<Value>(0)) {
+      return __int2float_rn(static_cast<int>(__byte_perm(word, 0u, 0x8880u + 0x1111u * byte)));
+    } else {
+      return __uint2float_rn(__byte_perm(word, 0u, 0x4440u + byte));
+    }
   }
 
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
