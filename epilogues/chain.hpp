@@ -66,7 +66,7 @@ struct StageList<First, Rest...> {
     if constexpr (std::is_same_v<First, Until>) {
       return t;
     } else if constexpr (kIsQuantizedAdd<First>) {
-      t = first(t, in.gamma, in.residual);
+      t = first.Sum(t, in.gamma, in.residual);
     } else if constexpr (kIsResidual<First>) {
       const auto residual = ResidualOf(first, in.residual);
       t = is_first ? Mul(in.gamma, residual) : Fma(in.gamma, residual, t);

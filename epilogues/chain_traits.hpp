@@ -7,7 +7,6 @@
 
 #include "weft/epilogues/activations.hpp"
 #include "weft/epilogues/functor_checks.hpp"
-#include "weft/epilogues/quantized_add.hpp"
 #include "weft/epilogues/stages.hpp"
 
 namespace weft::epilogues {
@@ -161,7 +160,6 @@ inline constexpr bool kOfSteps =
     std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT>;
 template <class StageT>
 constexpr int Rank() {
-  if (kIsQuantizedAdd<StageT>) return kActivationRank;
   if (kIsResidual<StageT>) return 0;
   if (std::is_same_v<StageT, SumBias> || kIsZeroPoint<StageT>) return 1;
   if (kIsScale<StageT>) return 2;
