@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "weft/epilogues/chain.hpp"
 
@@ -59,6 +60,38 @@ void CompareAll() {
     }
     EXPECT_EQ(wrong, 0) << n.sa;
   }
+}
+
+// QuantizeSteps against its formula: halves, both ends of the range, and what lies far beyond them.
+template <class Type>
+void CompareSteps() {
+  constexpr int kLeast = std::numeric_limits<Type>::min(), kMost = std::numeric_limits<Type>::max();
+  int wrong = 0;
+  for (int zero = kLeast; zero <= kMost; ++zero) {
+    const QuantizeSteps<Type> steps{static_cast<float>(zero)};
+    const auto compare = [&](float t) {
+      const double shifted = std::nearbyint(static_cast<double>(t)) + zero;
+      wrong +=
+          static_cast<double>(steps(t)) !=
+          std::fmin(std::fmax(shifted, static_cast<double>(kLeast)), static_cast<double>(kMost));
+    };
+    for (int quarters = -4 * 300; quarters <= 4 * 300; ++quarters) {
+      const float t = 0.25f * static_cast<float>(quarters);
+      compare(t), compare(std::nextafter(t, 1e9f)), compare(std::nextafter(t, -1e9f));
+    }
+    for (float t = 300.0f; t < 1e38f; t *= 1.7f)
+      compare(t), compare(-t), compare(1.0f / t), compare(-1.0f / t);
+    compare(std::numeric_limits<float>::infinity()),
+        compare(-std::numeric_limits<float>::infinity());
+    wrong += static_cast<int>(steps(std::numeric_limits<float>::quiet_NaN())) != kMost;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+TEST(QuantizeSteps, Unsigned) {
+  CompareSteps<std::uint8_t>();
+}
+TEST(QuantizeSteps, Signed) {
+  CompareSteps<std::int8_t>();
 }
 
 TEST(QuantizedAdd, ConvolutionFirst) {
