@@ -14,6 +14,7 @@
 #include "weft/network/graph/names.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 #include "weft/network/plan/convolution_constants.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
 #include "weft/rtc/gpu/driver.hpp"
@@ -85,6 +86,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
     machine = conv::GpuFactsOf(*device);
     compute_capability = device->compute_capability;
   }
+  Tiles wanted = options.tiles;
   // Each kernel is compiled once.
   struct Kernel {
     ConvolutionPolicy policy;
@@ -98,12 +100,20 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
-    absl::StatusOr<std::string> tile = ChooseTile(plan, step, machine);
+    const auto given = wanted.extract(step.name);
+    absl::StatusOr<std::string> tile =
+        ChooseTile(plan, step, machine, given.empty() ? nullptr : &given.mapped());
     if (!tile.ok()) return tile.status();
     const ConvolutionPolicy policy = PolicyOf(plan, step, *tile);
     const auto [at, is_new] = places.emplace(policy.text, kernels.size());
     if (is_new) kernels.push_back({policy, step.name});
     chosen[i] = {at->second, *std::move(tile)};
+  }
+  if (!wanted.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("network: tiles name \"", wanted.begin()->first,
+                     "\", which is no convolution of the plan of ", plan.batch, " images",
+                     kernels.empty() ? "" : absl::StrCat("; one is \"", kernels[0].of, "\"")));
   }
   InParallel(kernels.size(), [&](std::size_t i) {
     kernels[i].op = rtc::Compile(kernels[i].policy.text,
@@ -236,6 +246,14 @@ const Plan& Network::plan() const {
 }
 bool Network::on_gpu() const {
   return state_->on_gpu;
+}
+Tiles Network::tiles() const {
+  Tiles tiles;
+  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+    const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
+    if (convolution != nullptr) tiles[plan().steps[i].name] = convolution->tile;
+  }
+  return tiles;
 }
 std::int64_t Network::constant_bytes() const {
   return static_cast<std::int64_t>(state_->constants.size());

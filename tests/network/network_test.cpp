@@ -10,6 +10,7 @@
 
 #include "tests/network/graphs.hpp"
 #include "tests/network/plain_network.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 
 namespace weft::network {
 namespace {
@@ -98,6 +99,47 @@ TEST(Network, RefusesWhatNoKernelTakes) {
   far.tensors[6].quantization.scale = 1e-3f;      // s, its sum
   EXPECT_THAT(says(far), HasSubstr("not so far apart"));
   EXPECT_THAT(says(SmallResnet(), std::int64_t{1} << 50), HasSubstr("larger than 2^40 bytes"));
+}
+
+// Tiles that a network tells are those that another one runs with, to the same bits.
+TEST(Network, TilesAreTakenByName) {
+  const auto network = Network::Create(SmallResnet(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  Tiles tiles = network->tiles();
+  ASSERT_EQ(tiles.size(), 4u);
+  ASSERT_EQ(tiles.count("node4 + node5"), 1u);
+  for (const Step& step : network->plan().steps) {
+    if (step.name != "node3") continue;
+    const auto candidates = CandidateTiles(network->plan(), step, conv::CpuFacts{1});
+    ASSERT_TRUE(candidates.ok() && candidates->size() > 1) << candidates.status();
+    const bool is_first = candidates->front().tile == tiles["node3"];
+    tiles["node3"] = (is_first ? candidates->back() : candidates->front()).tile;
+  }
+  tiles.erase("node1");
+  NetworkOptions options = OnCpu();
+  options.tiles = tiles;
+  const auto other = Network::Create(SmallResnet(), options);
+  ASSERT_TRUE(other.ok()) << other.status();
+  tiles["node1"] = network->tiles()["node1"];
+  EXPECT_EQ(other->tiles(), tiles);
+  EXPECT_EQ(Differences(SmallResnet(), options), 0);
+}
+
+TEST(Network, TilesThatCannotBeAreRefused) {
+  const auto says = [](const Tiles& tiles) {
+    NetworkOptions options = OnCpu();
+    options.tiles = tiles;
+    const auto network = Network::Create(SmallResnet(), options);
+    return network.ok() ? std::string() : std::string(network.status().message());
+  };
+  EXPECT_THAT(
+      says({{"node3", "Mma7x7"}}),
+      HasSubstr("node \"node3\": tile=Mma7x7 cannot run this convolution here; give one of Mma"));
+  EXPECT_THAT(says({{"node1", "Mma128x64"}}),
+              HasSubstr("tile=Mma128x64 cannot run"));  // of blocks of 4
+  EXPECT_THAT(says({{"node2", "Mma128x64"}}),
+              HasSubstr("tiles name \"node2\", which is no convolution of the plan of 1 images; "
+                        "one is \"node1\""));
 }
 
 // Groups of several channels, and of one.
