@@ -49,6 +49,10 @@ class Network {
   // that is a convolution, or its tile is none that can run it there.
   static absl::StatusOr<Network> Create(const Graph& graph, const NetworkOptions& options = {});
 
+  // The same network with other tiles: those of steps that are not named stay. Filters are shared, and kernels are compiled that
+  // neither this network nor one made of it has. The errors that Create has about tiles.
+  absl::StatusOr<Network> WithTiles(Tiles tiles) const;
+
   const Graph& graph() const;
   const Plan& plan() const;
   bool on_gpu() const;
