@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <utility>
 #include <variant>
 
@@ -157,13 +159,64 @@ absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
   return tuned;
 }
 
+namespace {
+
+absl::Status CheckIsOnGpu(const Network& network) {
+  if (network.on_gpu()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "network: the network was made for the CPU, and tiles are tuned on a GPU; make one with "
+      "back_end = kGpu");
+}
+
+// Floats as those of images that a network was quantised for; integers of all kinds.
+std::string RandomInput(Element element, std::int64_t bytes) {
+  std::mt19937 random(1);
+  std::string input(static_cast<std::size_t>(bytes), '\0');
+  if (element != Element::kFloat) {
+    for (char& byte : input) byte = static_cast<char>(random() & 0xff);
+    return input;
+  }
+  for (std::size_t at = 0; at + sizeof(float) <= input.size(); at += sizeof(float)) {
+    const float number = static_cast<float>(random() % 4001) / 1000.0f - 2.0f;
+    std::memcpy(&input[at], &number, sizeof(number));
+  }
+  return input;
+}
+
+}  // namespace
+
+absl::StatusOr<Tuned> Tune(const Network& network, const TuneOptions& options) {
+  if (absl::Status s = CheckIsOnGpu(network); !s.ok()) return s;
+  const Graph& graph = network.graph();
+  Network::Arguments args;
+  std::vector<rtc::DeviceBytes> memory;
+  const auto keep = [&](absl::StatusOr<rtc::DeviceBytes> made) -> absl::StatusOr<char*> {
+    if (!made.ok()) return made.status();
+    memory.push_back(*std::move(made));
+    return memory.back().data();
+  };
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const Element element = graph.tensors[static_cast<std::size_t>(graph.inputs[i])].element;
+    const absl::StatusOr<char*> x = keep(
+        rtc::DeviceBytes::CopyOf(RandomInput(element, network.input_bytes(static_cast<int>(i)))));
+    if (!x.ok()) return x.status();
+    args.inputs.push_back(*x);
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const absl::StatusOr<char*> y =
+        keep(rtc::DeviceBytes::Allocate(network.output_bytes(static_cast<int>(i))));
+    if (!y.ok()) return y.status();
+    args.outputs.push_back(*y);
+  }
+  const absl::StatusOr<char*> arena = keep(rtc::DeviceBytes::Allocate(network.arena_bytes()));
+  if (!arena.ok()) return arena.status();
+  args.arena = *arena;
+  return Tune(network, args, nullptr, options);
+}
+
 absl::StatusOr<Tuned> Tune(const Network& network, const Network::Arguments& args, Stream stream,
                            const TuneOptions& options) {
-  if (!network.on_gpu()) {
-    return absl::FailedPreconditionError(
-        "network: the network was made for the CPU, and tiles are tuned on a GPU; make one with "
-        "back_end = kGpu");
-  }
+  if (absl::Status s = CheckIsOnGpu(network); !s.ok()) return s;
   if (absl::Status s = network.Prepare(); !s.ok()) return s;
   // Other kernels may be needed for these addresses, and none can be loaded while a run is recorded.
   if (absl::Status s = network.Run(args, stream); !s.ok()) return s;

@@ -1,7 +1,7 @@
 // Tunes the tiles of a network on a GPU, in the chain: what counts is the time of a whole run, since a kernel finds in the
 // L2 cache what the one before it has left there, and starts while that one ends.
 //
-//     absl::StatusOr<weft::network::Tuned> tuned = weft::network::Tune(network, {.inputs = {x}, .outputs = {y}, .arena = arena}, stream);
+//     absl::StatusOr<weft::network::Tuned> tuned = weft::network::Tune(network);
 //     absl::StatusOr<weft::network::Network> faster = weft::network::Network::Create(graph, {.batch = 64, .tiles = tuned->tiles});
 #pragma once
 
@@ -47,5 +47,7 @@ absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
 // of the report.
 absl::StatusOr<Tuned> Tune(const Network& network, const Network::Arguments& args, Stream stream,
                            const TuneOptions& options = {});
+// The same over memory that it allocates for as long as it takes, with random inputs. ResourceExhausted if there is none.
+absl::StatusOr<Tuned> Tune(const Network& network, const TuneOptions& options = {});
 
 }  // namespace weft::network

@@ -197,20 +197,25 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
   return limits;
 }
 
-absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
+absl::StatusOr<DeviceBytes> DeviceBytes::Allocate(std::int64_t bytes) {
   constexpr Result kOutOfMemory = 2;
   if (const auto device = CurrentDevice(); !device.ok()) return device.status();
-  const Driver& driver = TheDriver();
   std::uint64_t address = 0;
-  const std::size_t count = bytes.empty() ? 1 : bytes.size();
-  if (const Result failed = driver.allocate(&address, count); failed != kSuccess) {
+  const std::size_t count = bytes <= 0 ? 1 : static_cast<std::size_t>(bytes);
+  if (const Result failed = TheDriver().allocate(&address, count); failed != kSuccess) {
     if (failed != kOutOfMemory) return Failed("allocating memory", failed);
     return absl::ResourceExhaustedError(
         absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
   }
-  DeviceBytes copy(reinterpret_cast<char*>(address));
-  if (bytes.empty()) return copy;
-  Result failed = driver.copy_to_device(address, bytes.data(), bytes.size());
+  return DeviceBytes(reinterpret_cast<char*>(address));
+}
+
+absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
+  absl::StatusOr<DeviceBytes> copy = Allocate(static_cast<std::int64_t>(bytes.size()));
+  if (!copy.ok() || bytes.empty()) return copy;
+  const Driver& driver = TheDriver();
+  Result failed = driver.copy_to_device(reinterpret_cast<std::uint64_t>(copy->data_), bytes.data(),
+                                        bytes.size());
   // A copy of pageable memory may return before its last part has arrived.
   if (failed == kSuccess) failed = driver.synchronize(nullptr);
   if (failed != kSuccess) return Failed("a copy to the GPU", failed);

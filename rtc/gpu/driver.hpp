@@ -42,11 +42,12 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
 absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
                      const arch::LaunchAttributes& attributes, Stream stream);
 
-// Memory of the GPU that is current in the calling thread, with a copy of bytes of the host's. It is freed with the
-// object.
+// Memory of the GPU that is current in the calling thread. It is freed with the object.
 class DeviceBytes {
  public:
-  // Returns when the copy is there. ResourceExhausted if there is no memory; the errors of CurrentDevice.
+  // With any contents. ResourceExhausted if there is no memory; the errors of CurrentDevice.
+  static absl::StatusOr<DeviceBytes> Allocate(std::int64_t bytes);
+  // A copy of bytes of the host's, which is there when the call returns. The errors of Allocate.
   static absl::StatusOr<DeviceBytes> CopyOf(std::string_view bytes);
 
   DeviceBytes(DeviceBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
@@ -57,6 +58,7 @@ class DeviceBytes {
   ~DeviceBytes();
 
   const char* data() const { return data_; }
+  char* data() { return data_; }
 
  private:
   explicit DeviceBytes(char* data) : data_(data) {}

@@ -95,6 +95,7 @@ TEST(Tune, OnTheCpuIsRefused) {
   ASSERT_TRUE(network.ok()) << network.status();
   EXPECT_THAT(std::string(Tune(*network, {}, nullptr).status().message()),
               HasSubstr("made for the CPU, and tiles are tuned on a GPU"));
+  EXPECT_EQ(Tune(*network).status(), Tune(*network, {}, nullptr).status());
 }
 
 }  // namespace
