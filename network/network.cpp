@@ -1,7 +1,6 @@
 #include "weft/network/network.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -14,8 +13,10 @@
 #include "weft/network/graph/names.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 #include "weft/network/plan/convolution_constants.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
+#include "weft/network/plan/in_parallel.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {
@@ -40,83 +41,139 @@ absl::Status SetValues(const ConvolutionConstants& constants, rtc::Values* value
   return absl::OkStatus();
 }
 
-// Calls `make` for 0 to count - 1, on as many threads as there are processors.
-void InParallel(std::size_t count, const std::function<void(std::size_t)>& make) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) make(i);
-  };
-  std::vector<std::thread> threads;
-  const std::size_t most =
-      std::min<std::size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
-  for (std::size_t i = 1; i < most; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-}
-
 }  // namespace
 
-struct Network::State {
-  Graph graph;
-  Plan plan;
-  bool on_gpu = false;
-  std::vector<std::variant<Convolution, TensorOperator>> steps;  // as plan.steps
-  std::string constants;
+// Convolutions' operators by the texts of their policies, each compiled once. Thread-safe.
+class Operators {
+ public:
+  explicit Operators(rtc::Options options) : options_(std::move(options)) {}
+
+  absl::StatusOr<rtc::Operator> Get(const ConvolutionPolicy& policy) {
+    Entry* entry = nullptr;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      entry = &entries_[policy.text];
+    }
+    const std::lock_guard<std::mutex> lock(entry->mutex);
+    if (!entry->op.has_value()) {
+      rtc::Options options = options_;
+      options.values = policy.values;
+      entry->op = rtc::Compile(policy.text, options);
+    }
+    return *entry->op;
+  }
+
+ private:
+  struct Entry {
+    std::mutex mutex;
+    std::optional<absl::StatusOr<rtc::Operator>> op;
+  };
+
+  const rtc::Options options_;
+  std::mutex mutex_;  // of entries_, which stay where they are
+  std::map<std::string, Entry> entries_;
+};
+
+// What convolutions read besides tensors, which networks that differ by their tiles alone share.
+struct Constants {
+  std::string bytes;
 
   // The constants in the memory of GPUs, by their contexts.
   std::mutex copying;
   std::shared_mutex mutex;
   std::map<std::uint64_t, rtc::DeviceBytes> copies;
 
+  absl::StatusOr<const char*> OnGpu();
+};
+
+struct Network::State {
+  Graph graph;
+  Plan plan;
+  bool on_gpu = false;
+  std::vector<std::variant<Convolution, TensorOperator>> steps;  // as plan.steps
+  std::shared_ptr<Constants> constants = std::make_shared<Constants>();
+  std::shared_ptr<Operators>
+      operators;  // of the network's convolutions and of those with other tiles
+
   absl::Status AddSteps(const NetworkOptions& options);
-  absl::StatusOr<const char*> ConstantsOnGpu();
+  // The error of tiles whose first name is that of no convolution.
+  absl::Status NoConvolution(const Tiles& tiles) const;
+  // What the network runs on.
+  absl::StatusOr<Machine> GetMachine() const;
   absl::Status CheckArguments(const Arguments& args, bool gpu) const;
   // The addresses of a plan's tensors in a run.
   std::vector<char*> AddressesOf(const Arguments& args) const;
 };
 
-absl::Status Network::State::AddSteps(const NetworkOptions& options) {
-  int compute_capability = 0;
-  Machine machine =
-      conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
-  if (on_gpu) {
-    const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
-    if (!device.ok()) return device.status();
-    machine = conv::GpuFactsOf(*device);
-    compute_capability = device->compute_capability;
+// A step with an operator that was compiled for it.
+absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator& op,
+                                          const ConvolutionConstants& constants, std::string tile) {
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
+  if (!plan.ok()) return OfNode(plan.status(), step.name);
+  Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
+  if (what.add >= 0) {
+    if (absl::Status s = SetValues(constants, &made.values); !s.ok()) return OfNode(s, step.name);
   }
-  // Each kernel is compiled once.
-  struct Kernel {
-    ConvolutionPolicy policy;
-    std::string of;  // a node
-    absl::StatusOr<rtc::Operator> op = absl::InternalError("not compiled");
+  return made;
+}
+
+absl::StatusOr<Machine> Network::State::GetMachine() const {
+  if (!on_gpu) {
+    return Machine(
+        conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))});
+  }
+  const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
+  if (!device.ok()) return device.status();
+  return Machine(conv::GpuFactsOf(*device));
+}
+
+absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
+  const auto is_convolution = [](const Step& step) {
+    return std::holds_alternative<ConvolutionStep>(step.what);
   };
-  std::vector<Kernel> kernels;
-  std::map<std::string, std::size_t> places;
-  std::vector<std::pair<std::size_t, std::string>> chosen(
-      plan.steps.size());  // place in kernels, tile
+  const auto one = std::find_if(plan.steps.begin(), plan.steps.end(), is_convolution);
+  return absl::InvalidArgumentError(
+      absl::StrCat("network: tiles name \"", tiles.begin()->first,
+                   "\", which is no convolution of the plan of ", plan.batch, " images",
+                   one == plan.steps.end() ? "" : absl::StrCat("; one is \"", one->name, "\"")));
+}
+
+absl::Status Network::State::AddSteps(const NetworkOptions& options) {
+  const absl::StatusOr<Machine> machine = GetMachine();
+  if (!machine.ok()) return machine.status();
+  const auto* gpu = std::get_if<conv::GpuFacts>(&*machine);
+  operators = std::make_shared<Operators>(
+      rtc::Options{.policy = "NetworkConvolution",
+                   .compiler = options.compiler,
+                   .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
+                   .compute_capability = gpu == nullptr ? 0 : gpu->limits.compute_capability,
+                   .cache_folder = options.cache_folder,
+                   .cache_bytes = options.cache_bytes});
+  Tiles wanted = options.tiles;
+  std::map<std::string, std::pair<ConvolutionPolicy, std::string>> kernels;  // and a node, by texts
+  std::vector<std::string> texts(plan.steps.size()), tiles(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
-    absl::StatusOr<std::string> tile = ChooseTile(plan, step, machine);
+    const auto given = wanted.extract(step.name);
+    absl::StatusOr<std::string> tile =
+        ChooseTile(plan, step, *machine, given.empty() ? nullptr : &given.mapped());
     if (!tile.ok()) return tile.status();
     const ConvolutionPolicy policy = PolicyOf(plan, step, *tile);
-    const auto [at, is_new] = places.emplace(policy.text, kernels.size());
-    if (is_new) kernels.push_back({policy, step.name});
-    chosen[i] = {at->second, *std::move(tile)};
+    kernels.try_emplace(policy.text, policy, step.name);
+    texts[i] = policy.text, tiles[i] = *std::move(tile);
   }
-  InParallel(kernels.size(), [&](std::size_t i) {
-    kernels[i].op = rtc::Compile(kernels[i].policy.text,
-                                 {.policy = "NetworkConvolution",
-                                  .values = kernels[i].policy.values,
-                                  .compiler = options.compiler,
-                                  .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
-                                  .compute_capability = compute_capability,
-                                  .cache_folder = options.cache_folder,
-                                  .cache_bytes = options.cache_bytes});
+  if (!wanted.empty()) return NoConvolution(wanted);
+  std::vector<const std::pair<ConvolutionPolicy, std::string>*> jobs;
+  for (const auto& kernel : kernels) jobs.push_back(&kernel.second);
+  std::vector<absl::Status> compiled(jobs.size());
+  InParallel(jobs.size(), [&](std::size_t i) {
+    if (const auto op = operators->Get(jobs[i]->first); !op.ok())
+      compiled[i] = OfNode(op.status(), jobs[i]->second);
   });
-  for (const Kernel& kernel : kernels) {
-    if (!kernel.op.ok()) return OfNode(kernel.op.status(), kernel.of);
+  for (const absl::Status& s : compiled) {
+    if (!s.ok()) return s;
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
@@ -126,23 +183,18 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
       steps.emplace_back(*std::move(op));
       continue;
     }
-    const rtc::Operator& op = *kernels[chosen[i].first].op;
-    absl::StatusOr<conv::ConvPlan> of_problem =
-        op.Plan(std::get<ConvolutionStep>(step.what).problem);
-    if (!of_problem.ok()) return OfNode(of_problem.status(), step.name);
-    absl::StatusOr<ConvolutionConstants> made = AppendConstants(graph, plan, step, &constants);
+    const absl::StatusOr<ConvolutionConstants> made =
+        AppendConstants(graph, plan, step, &constants->bytes);
     if (!made.ok()) return OfNode(made.status(), step.name);
-    Convolution convolution = {op, *std::move(of_problem), *made, op.values(), chosen[i].second};
-    if (std::get<ConvolutionStep>(step.what).add >= 0) {
-      if (absl::Status s = SetValues(*made, &convolution.values); !s.ok())
-        return OfNode(s, step.name);
-    }
-    steps.emplace_back(std::move(convolution));
+    const absl::StatusOr<rtc::Operator> op = operators->Get(kernels.at(texts[i]).first);
+    absl::StatusOr<Convolution> convolution = ConvolutionOf(step, *op, *made, tiles[i]);
+    if (!convolution.ok()) return convolution.status();
+    steps.emplace_back(*std::move(convolution));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<const char*> Network::State::ConstantsOnGpu() {
+absl::StatusOr<const char*> Constants::OnGpu() {
   const auto find = [this](std::uint64_t context) -> const char* {
     const std::shared_lock<std::shared_mutex> lock(mutex);
     const auto at = copies.find(context);
@@ -156,7 +208,7 @@ absl::StatusOr<const char*> Network::State::ConstantsOnGpu() {
   if (!context.has_value()) return absl::InternalError("network: the GPU's context has no number");
   const std::lock_guard<std::mutex> copies_now(copying);
   if (const char* found = find(*context)) return found;  // by another thread
-  absl::StatusOr<rtc::DeviceBytes> copy = rtc::DeviceBytes::CopyOf(constants);
+  absl::StatusOr<rtc::DeviceBytes> copy = rtc::DeviceBytes::CopyOf(bytes);
   if (!copy.ok()) return copy.status();
   const std::unique_lock<std::shared_mutex> lock(mutex);
   return copies.emplace(*context, *std::move(copy)).first->second.data();
@@ -228,6 +280,29 @@ absl::StatusOr<Network> Network::Create(const Graph& graph, const NetworkOptions
   return Network(std::move(state));
 }
 
+absl::StatusOr<Network> Network::WithTiles(Tiles tiles) const {
+  const absl::StatusOr<Machine> machine = state_->GetMachine();
+  if (!machine.ok()) return machine.status();
+  auto state = std::make_shared<State>(*state_);
+  for (std::size_t i = 0; i < state->steps.size(); ++i) {
+    const Step& step = plan().steps[i];
+    auto* convolution = std::get_if<Convolution>(&state->steps[i]);
+    if (convolution == nullptr) continue;
+    const auto given = tiles.extract(step.name);
+    if (given.empty() || given.mapped() == convolution->tile) continue;
+    absl::StatusOr<std::string> tile = ChooseTile(plan(), step, *machine, &given.mapped());
+    if (!tile.ok()) return tile.status();
+    const absl::StatusOr<rtc::Operator> op = state->operators->Get(PolicyOf(plan(), step, *tile));
+    if (!op.ok()) return OfNode(op.status(), step.name);
+    absl::StatusOr<Convolution> other =
+        ConvolutionOf(step, *op, convolution->constants, *std::move(tile));
+    if (!other.ok()) return other.status();
+    *convolution = *std::move(other);
+  }
+  if (!tiles.empty()) return state_->NoConvolution(tiles);
+  return Network(std::move(state));
+}
+
 const Graph& Network::graph() const {
   return state_->graph;
 }
@@ -237,8 +312,16 @@ const Plan& Network::plan() const {
 bool Network::on_gpu() const {
   return state_->on_gpu;
 }
+Tiles Network::tiles() const {
+  Tiles tiles;
+  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+    const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
+    if (convolution != nullptr) tiles[plan().steps[i].name] = convolution->tile;
+  }
+  return tiles;
+}
 std::int64_t Network::constant_bytes() const {
-  return static_cast<std::int64_t>(state_->constants.size());
+  return static_cast<std::int64_t>(state_->constants->bytes.size());
 }
 
 std::int64_t Network::input_bytes(int input) const {
@@ -309,7 +392,7 @@ struct RunHere {
 absl::Status Network::Run(const Arguments& args, Stream stream,
                           const gemm::LaunchOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, true); !s.ok()) return s;
-  const absl::StatusOr<const char*> constants = state_->ConstantsOnGpu();
+  const absl::StatusOr<const char*> constants = state_->constants->OnGpu();
   if (!constants.ok()) return constants.status();
   return StartAll(plan(), state_->steps, state_->AddressesOf(args), *constants,
                   RunOnGpu{stream, options});
@@ -317,19 +400,26 @@ absl::Status Network::Run(const Arguments& args, Stream stream,
 
 absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, false); !s.ok()) return s;
-  return StartAll(plan(), state_->steps, state_->AddressesOf(args), state_->constants.data(),
+  return StartAll(plan(), state_->steps, state_->AddressesOf(args), state_->constants->bytes.data(),
                   RunHere{options});
 }
 
 absl::Status Network::Prepare() const {
   if (!on_gpu()) return absl::OkStatus();
-  if (const auto constants = state_->ConstantsOnGpu(); !constants.ok()) return constants.status();
-  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+  if (const auto constants = state_->constants->OnGpu(); !constants.ok()) return constants.status();
+  const absl::StatusOr<rtc::ThisContext> context = rtc::ThisContext::Get();
+  if (!context.ok()) return context.status();
+  // NVRTC, nvJitLink and the driver take most of a second for a kernel that nobody has compiled before.
+  std::vector<absl::Status> prepared(state_->steps.size());
+  InParallel(prepared.size(), [&](std::size_t i) {
+    prepared[i] = context->Use();
+    if (!prepared[i].ok()) return;
     const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
-    const absl::Status s = convolution != nullptr
-                               ? convolution->op.Prepare(convolution->plan)
-                               : std::get<TensorOperator>(state_->steps[i]).Prepare();
-    if (!s.ok()) return OfNode(s, plan().steps[i].name);
+    prepared[i] = convolution != nullptr ? convolution->op.Prepare(convolution->plan)
+                                         : std::get<TensorOperator>(state_->steps[i]).Prepare();
+  });
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    if (!prepared[i].ok()) return OfNode(prepared[i], plan().steps[i].name);
   }
   return absl::OkStatus();
 }

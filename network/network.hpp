@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,11 +23,18 @@
 
 namespace weft::network {
 
+// Tiles of convolutions, such as "Mma128x64" (docs/tiles.md), by the names of their steps, which are those of a plan of one
+// graph with one batch. Results are the same bits whichever tiles run.
+using Tiles = std::map<std::string, std::string>;
+
 struct NetworkOptions {
   std::int64_t batch = 1;  // images of a run
   // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
   rtc::BackEnd back_end = rtc::BackEnd::kAny;
   bool fuse = true;  // additions are part of a convolution's kernel where that is possible
+  // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of
+  // times chooses.
+  Tiles tiles{};
   // Of compiled convolutions, as rtc::Options; kernels of tensor operators are kept in the default folder.
   std::string compiler{};
   std::string cache_folder{};
@@ -37,12 +45,19 @@ struct NetworkOptions {
 class Network {
  public:
   // Plans the graph, packs its filters and compiles its kernels, several at once. The errors of CheckGraph and
-  // MakePlan, and of rtc::Compile, with the name of the node.
+  // MakePlan, and of rtc::Compile, with the name of the node. InvalidArgument if a name of options.tiles is not that of a step
+  // that is a convolution, or its tile is none that can run it there.
   static absl::StatusOr<Network> Create(const Graph& graph, const NetworkOptions& options = {});
+
+  // The same network with other tiles: those of steps that are not named stay. Filters are shared, and kernels are compiled that
+  // neither this network nor one made of it has. The errors that Create has about tiles.
+  absl::StatusOr<Network> WithTiles(Tiles tiles) const;
 
   const Graph& graph() const;
   const Plan& plan() const;
   bool on_gpu() const;
+  // The tile of each convolution.
+  Tiles tiles() const;
   // Bytes of an input and an output: NCHW of the tensor's element.
   std::int64_t input_bytes(int input) const;
   std::int64_t output_bytes(int output) const;

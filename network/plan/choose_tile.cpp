@@ -1,11 +1,16 @@
+#include "weft/network/plan/choose_tile.hpp"
+
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "weft/conv/dispatch.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/conv/ready_made_operators.hpp"
 #include "weft/network/graph/names.hpp"
-#include "weft/network/plan/convolution_policy.hpp"
 
 namespace weft::network {
 namespace {
@@ -36,43 +41,99 @@ using SumWithZeroPoint =
                      epilogues::QuantizeSteps<>, epilogues::QuantizedAdd<>,
                      epilogues::ClampTo<std::uint8_t>>;
 
+using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
+
 template <class FamilyT>
-absl::StatusOr<std::string> Choose(const conv::Problem& problem, const Machine& machine) {
+Candidates Consider(const TileQuestion& question, const Machine& machine) {
   using Op = conv::Dispatch<FamilyT>;
   const auto op =
-      std::visit([&](const auto& facts) { return Op::Create(problem, facts); }, machine);
+      std::visit([&](const auto& facts) { return Op::Create(question.problem, facts); }, machine);
   if (!op.ok()) return op.status();
   static const auto tiles = TilesOf(static_cast<const FamilyT*>(nullptr));
-  return tiles[static_cast<std::size_t>(op->index())];
+  std::vector<TileCandidate> found;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const conv::Candidate& candidate = op->candidates()[i];
+    if (candidate.status.ok()) found.push_back({tiles[i], candidate.prediction.microseconds});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const TileCandidate& a, const TileCandidate& b) {
+    return a.microseconds < b.microseconds;
+  });
+  // Families over NHWC have some tiles more than once, with loads and stores of several widths.
+  std::vector<TileCandidate> once;
+  for (TileCandidate& candidate : found) {
+    const bool is_there = std::any_of(once.begin(), once.end(), [&](const TileCandidate& other) {
+      return other.tile == candidate.tile;
+    });
+    if (!is_there) once.push_back(std::move(candidate));
+  }
+  return once;
 }
 
+// Of families that differ by the epilogue and the format of the output. To formats that few networks have, tiles are
+// compared without what a zero point or an addition costs.
 template <template <class Epilogue, class Dst> class FamilyOf>
-absl::StatusOr<std::string> ChooseAmong(const ConvolutionStep& step, bool has_zero_point,
-                                        const Machine& machine) {
-  if (step.add >= 0) {
-    return has_zero_point ? Choose<FamilyOf<SumWithZeroPoint, NCxHWx<32>>>(step.problem, machine)
-                          : Choose<FamilyOf<Sum, NCxHWx<32>>>(step.problem, machine);
+Candidates ConsiderAmong(const TileQuestion& q, const Machine& machine) {
+  if (q.dst == Format::kNhwc) return Consider<FamilyOf<Plain, NHWC>>(q, machine);
+  if (q.dst != Format::kNc32) return Consider<FamilyOf<Plain, NCxHWx<4>>>(q, machine);
+  if (q.adds) {
+    return q.source_zero_point ? Consider<FamilyOf<SumWithZeroPoint, NCxHWx<32>>>(q, machine)
+                               : Consider<FamilyOf<Sum, NCxHWx<32>>>(q, machine);
   }
-  return has_zero_point ? Choose<FamilyOf<PlainWithZeroPoint, NCxHWx<32>>>(step.problem, machine)
-                        : Choose<FamilyOf<Plain, NCxHWx<32>>>(step.problem, machine);
+  return q.source_zero_point ? Consider<FamilyOf<PlainWithZeroPoint, NCxHWx<32>>>(q, machine)
+                             : Consider<FamilyOf<Plain, NCxHWx<32>>>(q, machine);
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const Machine& machine) {
+absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& q,
+                                                          const Machine& machine) {
+  switch (q.src) {
+    case Format::kNc4:
+      return q.depthwise ? Consider<conv::U8Depthwise4Family<Plain, NCxHWx<4>>>(q, machine)
+                         : ConsiderAmong<conv::U8Conv4Family>(q, machine);
+    case Format::kNc32:
+      return q.depthwise ? Consider<conv::U8Depthwise32Family<Plain, NCxHWx<32>>>(q, machine)
+                         : ConsiderAmong<conv::U8Conv32Family>(q, machine);
+    case Format::kNhwc:
+      return q.depthwise ? Consider<conv::U8DepthwiseNhwcFamily<Plain, NHWC>>(q, machine)
+                         : ConsiderAmong<conv::U8ConvNhwcFamily>(q, machine);
+    case Format::kNchw:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      "network: no convolution reads NCHW; give a source of NHWC or in blocks of 4 or 32 channels");
+}
+
+absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, const Step& step,
+                                                          const Machine& machine) {
   const auto& what = std::get<ConvolutionStep>(step.what);
   const TensorType& source = plan.tensors[static_cast<std::size_t>(step.src)].type;
-  const Format dst = plan.tensors[static_cast<std::size_t>(step.dst)].type.format;
-  const bool has_zero_point = source.quantization.zero_point != 0;
-  const bool by_four = source.format == Format::kNc4;
-  if (what.depthwise) return by_four ? "Depthwise7x1" : "Depthwise7x8";
-  // The tiles for Hopper do not write blocks of 4 channels.
-  if (dst != Format::kNc32) return by_four ? "Tile64x64" : "Mma128x64";
-  absl::StatusOr<std::string> tile =
-      by_four ? ChooseAmong<conv::U8Conv4Family>(what, has_zero_point, machine)
-              : ChooseAmong<conv::U8Conv32Family>(what, has_zero_point, machine);
-  if (!tile.ok()) return OfNode(tile.status(), step.name);
-  return tile;
+  Candidates found =
+      CandidateTiles({.problem = what.problem,
+                      .src = source.format,
+                      .dst = plan.tensors[static_cast<std::size_t>(step.dst)].type.format,
+                      .depthwise = what.depthwise,
+                      .source_zero_point = source.quantization.zero_point != 0,
+                      .adds = what.add >= 0},
+                     machine);
+  if (!found.ok()) return OfNode(found.status(), step.name);
+  return found;
+}
+
+absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const Machine& machine,
+                                       const std::string* wanted) {
+  const Candidates found = CandidateTiles(plan, step, machine);
+  if (!found.ok()) return found.status();
+  if (wanted == nullptr) return found->front().tile;
+  std::vector<std::string> names;
+  for (const TileCandidate& candidate : *found) {
+    if (candidate.tile == *wanted) return *wanted;
+    names.push_back(candidate.tile);
+  }
+  return OfNode(absl::InvalidArgumentError(absl::StrCat(
+                    "tile=", *wanted, " cannot run this convolution here; give one of ",
+                    absl::StrJoin(names, ", "))),
+                step.name);
 }
 
 }  // namespace weft::network

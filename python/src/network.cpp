@@ -1,6 +1,8 @@
 #include "network.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <optional>
@@ -18,9 +20,13 @@ char LetterOf(network::Element element) {
 
 }  // namespace
 
-Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse) {
+Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
+                 network::Tiles tiles) {
   const network::NetworkOptions options = {
-      .batch = batch, .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu, .fuse = fuse};
+      .batch = batch,
+      .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
+      .fuse = fuse,
+      .tiles = std::move(tiles)};
   const std::string_view bytes(file.c_str(), file.size());
   std::optional<absl::StatusOr<network::Network>> made;
   {
@@ -98,10 +104,12 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
 }
 
 void BindNetwork(nb::module_& m) {
-  nb::class_<Network>(m, "Network",
-                      "A network for a number of images; weft.network.Network makes it.")
-      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool>(), nb::arg("file"),
-           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true)
+  nb::class_<Network> network(m, "Network",
+                              "A network for a number of images; weft.network.Network makes it.");
+  network
+      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles>(), nb::arg("file"),
+           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
+           nb::arg("tiles") = network::Tiles())
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")
@@ -127,6 +135,7 @@ void BindNetwork(nb::module_& m) {
            nb::sig("def run(self, inputs: list, outputs: list, arena: typing.Any, stream: "
                    "typing.Any = None) -> None"),
            "Runs the network over arrays where they lie.");
+  BindNetworkTune(network);
 }
 
 }  // namespace weft::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,8 +13,9 @@ namespace weft::python {
 
 class Network {
  public:
-  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU.
-  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse);
+  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. tiles: by the names of
+  // convolutions; those that it does not name have the ones that the model of times chooses.
+  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles);
 
   const network::Network& get() const { return *network_; }
 
@@ -30,5 +32,7 @@ class Network {
 
 // Adds the class to the module.
 void BindNetwork(nb::module_& m);
+// Adds to the class what chooses tiles.
+void BindNetworkTune(nb::class_<Network>& network);
 
 }  // namespace weft::python

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 __version__: str
@@ -114,7 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True) -> None: ...
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}) -> None: ...
 
     @property
     def arena_bytes(self) -> int:
@@ -136,6 +136,13 @@ class Network:
 
     def run(self, inputs: list, outputs: list, arena: Any, stream: Any = None) -> None:
         """Runs the network over arrays where they lie."""
+
+    @property
+    def tiles(self) -> dict[str, str]:
+        """The tile of each convolution, by its name."""
+
+    def tune(self, progress: Any = None) -> dict:
+        """Finds the tiles with which a run on the current GPU is quickest."""
 
 class Compiled:
     """A policy that was compiled, without a problem."""

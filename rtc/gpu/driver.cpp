@@ -58,6 +58,19 @@ struct Driver {
   Result (*copy_to_device)(std::uint64_t, const void*, std::size_t) = nullptr;
   Result (*free)(std::uint64_t) = nullptr;
   Result (*synchronize)(Stream) = nullptr;
+  // Of Recording.
+  Result (*new_stream)(Stream*, unsigned) = nullptr;
+  Result (*delete_stream)(Stream) = nullptr;
+  Result (*begin_capture)(Stream, int) = nullptr;
+  Result (*end_capture)(Stream, void** graph) = nullptr;
+  Result (*delete_graph)(void*) = nullptr;
+  Result (*instantiate)(void** executable, void* graph, unsigned long long flags) = nullptr;
+  Result (*delete_executable)(void*) = nullptr;
+  Result (*launch_graph)(void* executable, Stream) = nullptr;
+  Result (*new_event)(void**, unsigned) = nullptr;
+  Result (*delete_event)(void*) = nullptr;
+  Result (*record_event)(void*, Stream) = nullptr;
+  Result (*elapsed)(float* milliseconds, void* begin, void* end) = nullptr;
   Result (*tiled)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
                   const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
   Result (*im2col)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
@@ -91,6 +104,18 @@ struct Driver {
     find(copy_to_device, "cuMemcpyHtoD_v2");
     find(free, "cuMemFree_v2");
     find(synchronize, "cuStreamSynchronize");
+    find(new_stream, "cuStreamCreate");
+    find(delete_stream, "cuStreamDestroy_v2");
+    find(begin_capture, "cuStreamBeginCapture_v2");
+    find(end_capture, "cuStreamEndCapture");
+    find(delete_graph, "cuGraphDestroy");
+    find(instantiate, "cuGraphInstantiateWithFlags");
+    find(delete_executable, "cuGraphExecDestroy");
+    find(launch_graph, "cuGraphLaunch");
+    find(new_event, "cuEventCreate");
+    find(delete_event, "cuEventDestroy_v2");
+    find(record_event, "cuEventRecord");
+    find(elapsed, "cuEventElapsedTime");
     find(tiled, "cuTensorMapEncodeTiled");
     find(im2col, "cuTensorMapEncodeIm2col");
     if (!missing.empty()) return;
@@ -172,20 +197,25 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
   return limits;
 }
 
-absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
+absl::StatusOr<DeviceBytes> DeviceBytes::Allocate(std::int64_t bytes) {
   constexpr Result kOutOfMemory = 2;
   if (const auto device = CurrentDevice(); !device.ok()) return device.status();
-  const Driver& driver = TheDriver();
   std::uint64_t address = 0;
-  const std::size_t count = bytes.empty() ? 1 : bytes.size();
-  if (const Result failed = driver.allocate(&address, count); failed != kSuccess) {
+  const std::size_t count = bytes <= 0 ? 1 : static_cast<std::size_t>(bytes);
+  if (const Result failed = TheDriver().allocate(&address, count); failed != kSuccess) {
     if (failed != kOutOfMemory) return Failed("allocating memory", failed);
     return absl::ResourceExhaustedError(
         absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
   }
-  DeviceBytes copy(reinterpret_cast<char*>(address));
-  if (bytes.empty()) return copy;
-  Result failed = driver.copy_to_device(address, bytes.data(), bytes.size());
+  return DeviceBytes(reinterpret_cast<char*>(address));
+}
+
+absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
+  absl::StatusOr<DeviceBytes> copy = Allocate(static_cast<std::int64_t>(bytes.size()));
+  if (!copy.ok() || bytes.empty()) return copy;
+  const Driver& driver = TheDriver();
+  Result failed = driver.copy_to_device(reinterpret_cast<std::uint64_t>(copy->data_), bytes.data(),
+                                        bytes.size());
   // A copy of pageable memory may return before its last part has arrived.
   if (failed == kSuccess) failed = driver.synchronize(nullptr);
   if (failed != kSuccess) return Failed("a copy to the GPU", failed);
@@ -194,6 +224,81 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
 
 DeviceBytes::~DeviceBytes() {
   if (data_ != nullptr) TheDriver().free(reinterpret_cast<std::uint64_t>(data_));
+}
+
+absl::StatusOr<ThisContext> ThisContext::Get() {
+  if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  Context context = nullptr;
+  if (const Result failed = TheDriver().context(&context); failed != kSuccess) {
+    return Failed("asking for the context", failed);
+  }
+  return ThisContext(context);
+}
+
+absl::Status ThisContext::Use() const {
+  const Result failed = TheDriver().set_context(context_);
+  return failed == kSuccess ? absl::OkStatus() : Failed("changing the context", failed);
+}
+
+absl::Status Synchronize(Stream stream) {
+  const Driver& driver = TheDriver();
+  if (!driver.missing.empty()) return NoGpu(driver.missing);
+  const Result failed = driver.synchronize(stream);
+  return failed == kSuccess ? absl::OkStatus() : Failed("waiting for the GPU", failed);
+}
+
+struct Recording::Parts {
+  Stream stream = nullptr;
+  void* executable = nullptr;
+  void *begin = nullptr, *end = nullptr;
+
+  Parts() = default;
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  ~Parts() {
+    const Driver& driver = TheDriver();
+    if (executable != nullptr) driver.delete_executable(executable);
+    if (begin != nullptr) driver.delete_event(begin);
+    if (end != nullptr) driver.delete_event(end);
+    if (stream != nullptr) driver.delete_stream(stream);
+  }
+};
+
+absl::StatusOr<Recording> Recording::Of(const std::function<absl::Status(Stream)>& enqueue) {
+  constexpr unsigned kNonBlocking =
+      1;  // it does not wait for the default stream, which cannot be captured
+  constexpr int kThreadLocal = 1;  // other threads may do what a capture forbids
+  if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  const Driver& driver = TheDriver();
+  const auto parts = std::make_shared<Parts>();
+  Result failed = driver.new_stream(&parts->stream, kNonBlocking);
+  if (failed == kSuccess) failed = driver.new_event(&parts->begin, 0);
+  if (failed == kSuccess) failed = driver.new_event(&parts->end, 0);
+  if (failed == kSuccess) failed = driver.begin_capture(parts->stream, kThreadLocal);
+  if (failed != kSuccess) return Failed("recording launches", failed);
+  const absl::Status enqueued = enqueue(parts->stream);
+  void* graph = nullptr;
+  failed = driver.end_capture(parts->stream, &graph);
+  if (enqueued.ok() && failed == kSuccess)
+    failed = driver.instantiate(&parts->executable, graph, 0);
+  if (graph != nullptr) driver.delete_graph(graph);
+  if (!enqueued.ok()) return enqueued;
+  if (failed != kSuccess) return Failed("recording launches", failed);
+  return Recording(parts);
+}
+
+absl::StatusOr<double> Recording::Microseconds(int runs) const {
+  const Driver& driver = TheDriver();
+  Result failed = driver.record_event(parts_->begin, parts_->stream);
+  for (int i = 0; i < runs && failed == kSuccess; ++i) {
+    failed = driver.launch_graph(parts_->executable, parts_->stream);
+  }
+  if (failed == kSuccess) failed = driver.record_event(parts_->end, parts_->stream);
+  if (failed == kSuccess) failed = driver.synchronize(parts_->stream);
+  float milliseconds = 0.0f;
+  if (failed == kSuccess) failed = driver.elapsed(&milliseconds, parts_->begin, parts_->end);
+  if (failed != kSuccess) return Failed("running recorded launches", failed);
+  return 1000.0 * static_cast<double>(milliseconds) / runs;
 }
 
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& s, arch::TensorMap* map) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,11 +42,12 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
 absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
                      const arch::LaunchAttributes& attributes, Stream stream);
 
-// Memory of the GPU that is current in the calling thread, with a copy of bytes of the host's. It is freed with the
-// object.
+// Memory of the GPU that is current in the calling thread. It is freed with the object.
 class DeviceBytes {
  public:
-  // Returns when the copy is there. ResourceExhausted if there is no memory; the errors of CurrentDevice.
+  // With any contents. ResourceExhausted if there is no memory; the errors of CurrentDevice.
+  static absl::StatusOr<DeviceBytes> Allocate(std::int64_t bytes);
+  // A copy of bytes of the host's, which is there when the call returns. The errors of Allocate.
   static absl::StatusOr<DeviceBytes> CopyOf(std::string_view bytes);
 
   DeviceBytes(DeviceBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
@@ -55,6 +58,7 @@ class DeviceBytes {
   ~DeviceBytes();
 
   const char* data() const { return data_; }
+  char* data() { return data_; }
 
  private:
   explicit DeviceBytes(char* data) : data_(data) {}
@@ -64,5 +68,38 @@ class DeviceBytes {
 // The number of the context that is current in the calling thread, which no other context has, before or
 // after; nothing: there is no driver, or no context is current.
 std::optional<std::uint64_t> CurrentContext();
+
+// The context that is current in the calling thread, for other threads that are to work in it.
+class ThisContext {
+ public:
+  // The errors of CurrentDevice.
+  static absl::StatusOr<ThisContext> Get();
+  // Makes it current in the calling thread. Internal if the driver refuses.
+  absl::Status Use() const;
+
+ private:
+  explicit ThisContext(void* context) : context_(context) {}
+  void* context_;
+};
+
+// Launches that were recorded once, as a CUDA graph, and are timed: the host's part of them takes no time then.
+class Recording {
+ public:
+  // Records what `enqueue` puts on the stream that it is given, and runs nothing. The errors of enqueue and of CurrentDevice;
+  // Internal if the driver refuses.
+  static absl::StatusOr<Recording> Of(const std::function<absl::Status(Stream)>& enqueue);
+
+  // Runs the launches `runs` times, one run after the other, waits for the last one, and tells the microseconds of a run by the
+  // GPU's clock. The context that is current is the one of the recording. Internal if the driver refuses, or a kernel fails.
+  absl::StatusOr<double> Microseconds(int runs) const;
+
+ private:
+  struct Parts;
+  explicit Recording(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
+// Waits until all work on `stream` is done. Internal if there is no driver, or a kernel has failed.
+absl::Status Synchronize(Stream stream);
 
 }  // namespace weft::rtc

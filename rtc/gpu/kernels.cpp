@@ -21,7 +21,12 @@ absl::StatusOr<LoadedKernels::Found> LoadedKernels::Get(int kernel, const Maker&
   if (!device.ok()) return device.status();
   const std::optional<std::uint64_t> context = CurrentContext();
   if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
-  const std::lock_guard<std::mutex> makes(making_);
+  std::mutex* making = nullptr;
+  {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    making = &making_[kernel];
+  }
+  const std::lock_guard<std::mutex> makes(*making);
   if (const auto loaded = Loaded(*context, kernel)) return *loaded;  // by another thread
   absl::StatusOr<Cubin> cubin = make(kernel, *device);
   if (!cubin.ok()) return cubin.status();

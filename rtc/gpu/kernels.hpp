@@ -29,7 +29,7 @@ class LoadedKernels {
     std::string code, entry;
     int threads = 0, shared_bytes = 0;
   };
-  // Makes the cubin of a kernel. One is made at a time.
+  // Makes the cubin of a kernel. Those of one number are made one at a time, and others at the same time.
   using Maker = std::function<absl::StatusOr<Cubin>(int kernel, const arch::DeviceLimits& device)>;
   using Found = std::pair<LoadedKernel, arch::DeviceLimits>;
 
@@ -45,8 +45,9 @@ class LoadedKernels {
   // The kernel in that context, if it has been loaded there.
   std::optional<Found> Loaded(std::uint64_t context, int kernel);
 
-  // `making_` is held by who makes or loads; `mutex_` guards contexts_, and is held only for a look at them.
-  std::mutex making_;
+  // A kernel's mutex of `making_` is held by who makes or loads it; `mutex_` guards both maps, and is held only for a look at
+  // them.
+  std::map<int, std::mutex> making_;
   std::shared_mutex mutex_;
   std::map<std::uint64_t, OnDevice> contexts_;  // by CurrentContext
 };

@@ -1,6 +1,7 @@
 #include "weft/rtc/gpu/module.hpp"
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,8 +35,8 @@ struct Module::State {
   const Compiler compile;
   const std::optional<Cache> cache;
   LoadedKernels loaded;
-  std::map<int, Program>
-      programs;  // by compute capability; guarded by `loaded`, which makes one kernel at a time
+  std::mutex mutex;                 // of what follows
+  std::map<int, Program> programs;  // by compute capability
 
   // The kernel in the current context, loaded if it was not yet.
   absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
@@ -61,6 +62,7 @@ struct Module::State {
 
   // The program of a compute capability, compiled if it was not yet.
   absl::StatusOr<const Program*> ProgramFor(int compute_capability) {
+    const std::lock_guard<std::mutex> lock(mutex);
     if (const auto at = programs.find(compute_capability); at != programs.end()) {
       return &at->second;
     }

@@ -10,6 +10,7 @@
 
 #include "tests/network/graphs.hpp"
 #include "tests/network/plain_network.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 
 namespace weft::network {
 namespace {
@@ -21,30 +22,32 @@ struct Free {
 };
 
 // How many floats of the first output differ from the plain ones. The arena is full of other numbers before.
-std::int64_t Differences(const Graph& graph, const NetworkOptions& options) {
-  const auto network = Network::Create(graph, options);
-  if (!network.ok()) {
-    ADD_FAILURE() << network.status();
-    return -1;
-  }
+std::int64_t Differences(const Network& network) {
+  const Graph& graph = network.graph();
   std::mt19937 random(3);
-  std::vector<float> x(static_cast<std::size_t>(network->input_bytes(0) / 4));
+  std::vector<float> x(static_cast<std::size_t>(network.input_bytes(0) / 4));
   for (float& value : x)
     value = static_cast<float>(static_cast<int>(random() % 601) - 300) / 100.0f;
-  std::vector<float> y(static_cast<std::size_t>(network->output_bytes(0) / 4));
-  const auto bytes = static_cast<std::size_t>(network->arena_bytes());
+  std::vector<float> y(static_cast<std::size_t>(network.output_bytes(0) / 4));
+  const auto bytes = static_cast<std::size_t>(network.arena_bytes());
   const std::unique_ptr<void, Free> arena(std::aligned_alloc(256, bytes));
   std::memset(arena.get(), 0xa5, bytes);
   const absl::Status status =
-      network->RunOnCpu({.inputs = {x.data()}, .outputs = {y.data()}, .arena = arena.get()});
+      network.RunOnCpu({.inputs = {x.data()}, .outputs = {y.data()}, .arena = arena.get()});
   EXPECT_TRUE(status.ok()) << status;
   const PlainTensor wanted =
-      RunPlainly(graph, options.batch, {x})[static_cast<std::size_t>(graph.outputs[0])];
+      RunPlainly(graph, network.plan().batch, {x})[static_cast<std::size_t>(graph.outputs[0])];
   std::int64_t differences = 0;
   for (std::size_t i = 0; i < y.size(); ++i) differences += y[i] != wanted[i];
   EXPECT_GT(std::set<float>(wanted.begin(), wanted.end()).size(),
             5u);  // they are not all one number
   return differences;
+}
+
+std::int64_t Differences(const Graph& graph, const NetworkOptions& options) {
+  const auto network = Network::Create(graph, options);
+  EXPECT_TRUE(network.ok()) << network.status();
+  return network.ok() ? Differences(*network) : -1;
 }
 
 NetworkOptions OnCpu(std::int64_t batch = 1, bool fuse = true) {
@@ -98,6 +101,58 @@ TEST(Network, RefusesWhatNoKernelTakes) {
   far.tensors[6].quantization.scale = 1e-3f;      // s, its sum
   EXPECT_THAT(says(far), HasSubstr("not so far apart"));
   EXPECT_THAT(says(SmallResnet(), std::int64_t{1} << 50), HasSubstr("larger than 2^40 bytes"));
+}
+
+// Tiles that a network tells are those that another one runs with, to the same bits.
+TEST(Network, TilesAreTakenByName) {
+  const auto network = Network::Create(SmallResnet(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  Tiles tiles = network->tiles();
+  ASSERT_EQ(tiles.size(), 4u);
+  ASSERT_EQ(tiles.count("node4 + node5"), 1u);
+  for (const Step& step : network->plan().steps) {
+    if (step.name != "node3") continue;
+    const auto candidates = CandidateTiles(network->plan(), step, conv::CpuFacts{1});
+    ASSERT_TRUE(candidates.ok() && candidates->size() > 1) << candidates.status();
+    const bool is_first = candidates->front().tile == tiles["node3"];
+    tiles["node3"] = (is_first ? candidates->back() : candidates->front()).tile;
+  }
+  tiles.erase("node1");
+  NetworkOptions options = OnCpu();
+  options.tiles = tiles;
+  const auto other = Network::Create(SmallResnet(), options);
+  ASSERT_TRUE(other.ok()) << other.status();
+  tiles["node1"] = network->tiles()["node1"];
+  EXPECT_EQ(other->tiles(), tiles);
+  EXPECT_EQ(Differences(SmallResnet(), options), 0);
+  const auto changed = network->WithTiles({{"node3", tiles["node3"]}});
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->tiles(), tiles);
+  EXPECT_EQ(Differences(*changed), 0);
+  EXPECT_NE(network->tiles(), tiles);
+}
+
+TEST(Network, TilesThatCannotBeAreRefused) {
+  const auto says = [](const Tiles& tiles) {
+    NetworkOptions options = OnCpu();
+    options.tiles = tiles;
+    const auto network = Network::Create(SmallResnet(), options);
+    return network.ok() ? std::string() : std::string(network.status().message());
+  };
+  EXPECT_THAT(
+      says({{"node3", "Mma7x7"}}),
+      HasSubstr("node \"node3\": tile=Mma7x7 cannot run this convolution here; give one of Mma"));
+  const auto network = Network::Create(SmallResnet(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(std::string(network->WithTiles({{"node3", ""}}).status().message()),
+              HasSubstr("node \"node3\": tile= cannot run"));
+  EXPECT_THAT(std::string(network->WithTiles({{"x", "Mma128x64"}}).status().message()),
+              HasSubstr("tiles name \"x\""));
+  EXPECT_THAT(says({{"node1", "Mma128x64"}}),
+              HasSubstr("tile=Mma128x64 cannot run"));  // of blocks of 4
+  EXPECT_THAT(says({{"node2", "Mma128x64"}}),
+              HasSubstr("tiles name \"node2\", which is no convolution of the plan of 1 images; "
+                        "one is \"node1\""));
 }
 
 // Groups of several channels, and of one.

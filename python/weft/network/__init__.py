@@ -40,6 +40,6 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
     return read_graph(data)
 
 
-def load(path: str | os.PathLike[str], *, fuse: bool = True) -> Network:
-    """The network of a file, name.onnx or name.weft. fuse: see Network."""
-    return Network(load_graph(path), fuse=fuse)
+def load(path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None) -> Network:
+    """The network of a file, name.onnx or name.weft. fuse, tiles: see Network."""
+    return Network(load_graph(path), fuse=fuse, tiles=tiles)

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _arrays, _nvrtc, _weft
 from ._file import write_graph
 from ._graph import Graph
+from ._tiles import checked, report_of
 
 _ARENA_ALIGNMENT = 256  # bytes
 
@@ -36,11 +37,13 @@ class Network:
     each number of images the network is planned and compiled at its first call; `prepare` does so before.
 
     graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
-    bits are the same.
+    bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
+    as json writes it.
     """
 
-    def __init__(self, graph: Graph, *, fuse: bool = True) -> None:
+    def __init__(self, graph: Graph, *, fuse: bool = True, tiles: Any = None) -> None:
         self.graph, self._fuse, self._file = graph, fuse, write_graph(graph)
+        self._tiles = checked(tiles)
         self._planned: dict[tuple[int, bool], Any] = {}
         self._lock = threading.Lock()
 
@@ -68,8 +71,30 @@ class Network:
             if key not in self._planned:
                 if gpu:
                     _nvrtc.load()
-                self._planned[key] = _weft.Network(self._file, batch, gpu, self._fuse)
+                self._planned[key] = self._plan(batch, gpu)
             return self._planned[key]
+
+    def _plan(self, batch: int, gpu: bool) -> Any:
+        return _weft.Network(self._file, batch, gpu, self._fuse, self._tiles.get(batch, {}) if gpu else {})
+
+    def tiles(self, batch: int = 1) -> dict[str, str]:
+        """The tile of each convolution's kernel on a GPU, by its name: what json can write, for weft.load(..., tiles={batch: ...})."""
+        return self.planned(batch, gpu=True).tiles
+
+    def tune(self, batch: int = 1, *, progress: Any = None) -> dict[str, Any]:
+        """Finds the tiles with which a run of this many images is quickest on the current GPU; later runs have them.
+
+        The whole network is measured with each candidate, over memory that is allocated for it; nothing else should run on the
+        GPU, and a run has the same bits before and after. It takes about a minute for a ResNet-50 whose kernels nobody has compiled.
+        progress: True prints a line for each candidate; a function is called with a dict of groups, candidates, group, step,
+        steps, tile, us, before_us and kept. Returns a dict: tiles, as `tiles` gives them; before_us and after_us, microseconds of a
+        run; refused, a line for each candidate that could not be tried.
+        """
+        result = self.planned(batch, gpu=True).tune(report_of(progress))
+        with self._lock:
+            self._tiles[batch] = dict(result["tiles"])
+            self._planned[batch, True] = self._plan(batch, True)
+        return result
 
     def prepare(self, batch: int = 1, *, gpu: bool = False) -> None:
         """Plans and compiles for a number of images, and on a GPU loads kernels and filters, as the first call does."""

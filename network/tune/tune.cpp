@@ -1,0 +1,231 @@
+#include "weft/network/tune/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "weft/conv/problem/problem_name.hpp"
+#include "weft/network/plan/convolution_policy.hpp"
+#include "weft/network/plan/in_parallel.hpp"
+#include "weft/rtc/gpu/driver.hpp"
+
+namespace weft::network {
+namespace {
+
+// The candidates of all groups that could be compiled; the others are taken out of the groups and told.
+class Candidates {
+ public:
+  Candidates(const Network& network, std::vector<TuneGroup>* groups,
+             const std::optional<rtc::ThisContext>& context) {
+    struct Job {
+      TuneGroup* group;
+      std::string tile;
+      absl::Status status;
+    };
+    std::vector<Job> jobs;
+    for (TuneGroup& group : *groups) {
+      for (std::size_t i = 1; i < group.tiles.size(); ++i)
+        jobs.push_back({&group, group.tiles[i], {}});
+    }
+    InParallel(jobs.size(), [&](std::size_t i) {
+      Job& job = jobs[i];
+      if (context.has_value()) job.status = context->Use();
+      if (!job.status.ok()) return;
+      const auto changed = network.WithTiles({{job.group->steps[0], job.tile}});
+      job.status = changed.ok() ? changed->Prepare() : changed.status();
+    });
+    for (const Job& job : jobs) {
+      if (job.status.ok()) continue;
+      auto& tiles = job.group->tiles;
+      tiles.erase(std::find(tiles.begin() + 1, tiles.end(), job.tile));
+      refused_.push_back(absl::StrCat(job.group->steps[0], ": ", job.tile, ": ",
+                                      std::string(job.status.message())));
+    }
+  }
+
+  std::vector<std::string>& refused() { return refused_; }
+
+ private:
+  std::vector<std::string> refused_;
+};
+
+// The clock of a GPU: a chain is recorded once and run over and over. The two that are compared are kept.
+class Recorder {
+ public:
+  Recorder(const Network::Arguments& args, double sample_microseconds)
+      : args_(args), sample_microseconds_(sample_microseconds) {}
+
+  absl::StatusOr<double> operator()(const Network& network) {
+    Tiles tiles = network.tiles();
+    auto at = std::find_if(kept_.begin(), kept_.end(),
+                           [&](const Chain& chain) { return chain.tiles == tiles; });
+    if (at == kept_.end()) {
+      absl::StatusOr<rtc::Recording> made =
+          rtc::Recording::Of([&](Stream stream) { return network.Run(args_, stream); });
+      if (!made.ok()) return made.status();
+      if (const auto first = made->Microseconds(1); !first.ok()) return first.status();
+      const absl::StatusOr<double> once = made->Microseconds(2);
+      if (!once.ok()) return once.status();
+      const int runs = static_cast<int>(
+          std::clamp(std::ceil(sample_microseconds_ / std::max(*once, 1.0)), 1.0, 10000.0));
+      kept_.insert(kept_.begin(), {std::move(tiles), *std::move(made), runs});
+      if (kept_.size() > 2) kept_.pop_back();
+      at = kept_.begin();
+    }
+    std::rotate(kept_.begin(), at, at + 1);  // the one that was used last stays longest
+    return kept_[0].recording.Microseconds(kept_[0].runs);
+  }
+
+ private:
+  struct Chain {
+    Tiles tiles;
+    rtc::Recording recording;
+    int runs;
+  };
+
+  const Network::Arguments& args_;
+  const double sample_microseconds_;
+  std::vector<Chain> kept_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, const Machine& machine,
+                                                    std::size_t most_tiles) {
+  const Tiles tiles = network.tiles();
+  std::vector<std::pair<double, TuneGroup>> groups;  // with the time that is predicted of one step
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by policies and problems
+  for (const Step& step : network.plan().steps) {
+    const auto* what = std::get_if<ConvolutionStep>(&step.what);
+    if (what == nullptr) continue;
+    const std::string& tile = tiles.at(step.name);
+    const auto [at, is_new] = places.emplace(
+        std::pair(PolicyOf(network.plan(), step, tile).text, conv::ProblemName(what->problem)),
+        groups.size());
+    if (is_new) {
+      const auto candidates = CandidateTiles(network.plan(), step, machine);
+      if (!candidates.ok()) return candidates.status();
+      groups.push_back({candidates->front().microseconds, {.tiles = {tile}}});
+      std::vector<std::string>& all = groups.back().second.tiles;
+      for (const TileCandidate& candidate : *candidates) {
+        if (candidate.tile != tile && all.size() < most_tiles) all.push_back(candidate.tile);
+      }
+    }
+    groups[at->second].second.steps.push_back(step.name);
+  }
+  const auto time = [](const std::pair<double, TuneGroup>& group) {
+    return group.first * static_cast<double>(group.second.steps.size());
+  };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto& a, const auto& b) { return time(a) > time(b); });
+  std::vector<TuneGroup> sorted;
+  for (auto& group : groups) sorted.push_back(std::move(group.second));
+  return sorted;
+}
+
+absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
+                             const TuneOptions& options,
+                             const std::function<absl::StatusOr<double>(const Network&)>& sample) {
+  absl::StatusOr<std::vector<TuneGroup>> groups =
+      TuneGroupsOf(network, machine, options.most_tiles);
+  if (!groups.ok()) return groups.status();
+  std::optional<rtc::ThisContext> context;
+  if (network.on_gpu()) {
+    absl::StatusOr<rtc::ThisContext> here = rtc::ThisContext::Get();
+    if (!here.ok()) return here.status();
+    context = *here;
+  }
+  Candidates candidates(network, &*groups, context);
+  const auto sample_tiles = [&](const Tiles& tiles) -> absl::StatusOr<double> {
+    const absl::StatusOr<Network> changed = network.WithTiles(tiles);
+    return changed.ok() ? sample(*changed) : absl::StatusOr<double>(changed.status());
+  };
+  Tuned tuned;
+  absl::StatusOr<Tiles> best = TuneGreedily(*groups, sample_tiles, options.report);
+  if (!best.ok()) return best.status();
+  const absl::StatusOr<TuneComparison> gained = Compare(network.tiles(), *best, sample_tiles);
+  if (!gained.ok()) return gained.status();
+  tuned.tiles = gained->is_faster ? *std::move(best) : network.tiles();
+  tuned.before = gained->before;
+  tuned.after = gained->is_faster ? gained->after : gained->before;
+  tuned.refused = std::move(candidates.refused());
+  return tuned;
+}
+
+namespace {
+
+absl::Status CheckIsOnGpu(const Network& network) {
+  if (network.on_gpu()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "network: the network was made for the CPU, and tiles are tuned on a GPU; make one with "
+      "back_end = kGpu");
+}
+
+// Floats as those of images that a network was quantised for; integers of all kinds.
+std::string RandomInput(Element element, std::int64_t bytes) {
+  std::mt19937 random(1);
+  std::string input(static_cast<std::size_t>(bytes), '\0');
+  if (element != Element::kFloat) {
+    for (char& byte : input) byte = static_cast<char>(random() & 0xff);
+    return input;
+  }
+  for (std::size_t at = 0; at + sizeof(float) <= input.size(); at += sizeof(float)) {
+    const float number = static_cast<float>(random() % 4001) / 1000.0f - 2.0f;
+    std::memcpy(&input[at], &number, sizeof(number));
+  }
+  return input;
+}
+
+}  // namespace
+
+absl::StatusOr<Tuned> Tune(const Network& network, const TuneOptions& options) {
+  if (absl::Status s = CheckIsOnGpu(network); !s.ok()) return s;
+  const Graph& graph = network.graph();
+  Network::Arguments args;
+  std::vector<rtc::DeviceBytes> memory;
+  const auto keep = [&](absl::StatusOr<rtc::DeviceBytes> made) -> absl::StatusOr<char*> {
+    if (!made.ok()) return made.status();
+    memory.push_back(*std::move(made));
+    return memory.back().data();
+  };
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const Element element = graph.tensors[static_cast<std::size_t>(graph.inputs[i])].element;
+    const absl::StatusOr<char*> x = keep(
+        rtc::DeviceBytes::CopyOf(RandomInput(element, network.input_bytes(static_cast<int>(i)))));
+    if (!x.ok()) return x.status();
+    args.inputs.push_back(*x);
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const absl::StatusOr<char*> y =
+        keep(rtc::DeviceBytes::Allocate(network.output_bytes(static_cast<int>(i))));
+    if (!y.ok()) return y.status();
+    args.outputs.push_back(*y);
+  }
+  const absl::StatusOr<char*> arena = keep(rtc::DeviceBytes::Allocate(network.arena_bytes()));
+  if (!arena.ok()) return arena.status();
+  args.arena = *arena;
+  return Tune(network, args, nullptr, options);
+}
+
+absl::StatusOr<Tuned> Tune(const Network& network, const Network::Arguments& args, Stream stream,
+                           const TuneOptions& options) {
+  if (absl::Status s = CheckIsOnGpu(network); !s.ok()) return s;
+  if (absl::Status s = network.Prepare(); !s.ok()) return s;
+  // Other kernels may be needed for these addresses, and none can be loaded while a run is recorded.
+  if (absl::Status s = network.Run(args, stream); !s.ok()) return s;
+  if (absl::Status s = rtc::Synchronize(stream); !s.ok()) return s;
+  const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
+  if (!device.ok()) return device.status();
+  Recorder recorder(args, options.sample_microseconds);
+  return TuneBy(network, conv::GpuFactsOf(*device), options,
+                [&](const Network& changed) { return recorder(changed); });
+}
+
+}  // namespace weft::network

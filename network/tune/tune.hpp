@@ -1,0 +1,53 @@
+// Tunes the tiles of a network on a GPU, in the chain: what counts is the time of a whole run, since a kernel finds in the
+// L2 cache what the one before it has left there, and starts while that one ends.
+//
+//     absl::StatusOr<weft::network::Tuned> tuned = weft::network::Tune(network);
+//     absl::StatusOr<weft::network::Network> faster = weft::network::Network::Create(graph, {.batch = 64, .tiles = tuned->tiles});
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "weft/layouts/base/abseil.hpp"
+#include "weft/network/network.hpp"
+#include "weft/network/plan/choose_tile.hpp"
+#include "weft/network/tune/greedy.hpp"
+
+namespace weft::network {
+
+struct TuneOptions {
+  std::size_t most_tiles =
+      8;  // of a group: the one that it has, and the quickest others by the model of times
+  double sample_microseconds = 5000.0;  // at least, of one sample of the chain
+  TuneReport report{};                  // called in the calling thread; null: nobody is told
+};
+
+struct Tuned {
+  Tiles tiles{};  // of all convolutions, for NetworkOptions::tiles
+  double before = 0.0,
+         after = 0.0;  // microseconds of a run with the network's tiles and with these
+  std::vector<std::string> refused{};  // tiles that could not be tried, each with its step and why
+};
+
+// The steps of a network that are convolutions: those with the same policy and the same problem are a group. Groups come in
+// the order of the time that the model predicts for them, the longest first. The errors of CandidateTiles.
+absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, const Machine& machine,
+                                                    std::size_t most_tiles);
+
+// Tunes by samples of the chain that are taken of networks: TuneGreedily over all groups, whose candidates are compiled
+// first, on all processors.
+absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
+                             const TuneOptions& options,
+                             const std::function<absl::StatusOr<double>(const Network&)>& sample);
+
+// Tunes on the GPU that is current in the calling thread, after all work on `stream`, and waits for the end: a minute for a
+// ResNet-50 whose kernels nobody has compiled before. Inputs are read, outputs and the arena are written; no other run of
+// the GPU should take time from it. FailedPrecondition if the network was made for the CPU; the errors of Network::Run, and
+// of the report.
+absl::StatusOr<Tuned> Tune(const Network& network, const Network::Arguments& args, Stream stream,
+                           const TuneOptions& options = {});
+// The same over memory that it allocates for as long as it takes, with random inputs. ResourceExhausted if there is none.
+absl::StatusOr<Tuned> Tune(const Network& network, const TuneOptions& options = {});
+
+}  // namespace weft::network

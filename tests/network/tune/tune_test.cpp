@@ -1,0 +1,102 @@
+// Tuning of a network by a clock that is a function, on the CPU: groups, candidates, and that outputs stay what they are.
+#include "weft/network/tune/tune.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/network/graphs.hpp"
+
+namespace weft::network {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two convolutions that are alike, and one of another problem.
+Graph Chain() {
+  GraphBuilder b(3);
+  const Quantization q = {0.05f, 0};
+  const int x = b.Input("x", Element::kUint8, 64, 8, 8, q);
+  int last = x;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t size = i == 1 ? 3 : 1;
+    const int y = b.Add("y" + std::to_string(i), Element::kUint8, 64, 8, 8, q);
+    Node& node = b.Put(Kind::kConvolution, {last}, y);
+    const std::int64_t pad = size / 2;
+    node.window = {
+        .h = size, .w = size, .pad_top = pad, .pad_left = pad, .pad_bottom = pad, .pad_right = pad};
+    b.FillProducts(node, 64, 64 * size * size, 0.001f);
+    last = y;
+  }
+  b.Output(last);
+  return b.Make();
+}
+
+absl::StatusOr<Network> OnCpu() {
+  return Network::Create(Chain(), {.batch = 2, .back_end = rtc::BackEnd::kCpu});
+}
+
+TEST(Tune, StepsThatAreAlikeAreOneGroup) {
+  const auto network = OnCpu();
+  ASSERT_TRUE(network.ok()) << network.status();
+  const auto groups = TuneGroupsOf(*network, conv::CpuFacts{1}, 8);
+  ASSERT_TRUE(groups.ok()) << groups.status();
+  ASSERT_EQ(groups->size(), 2u);
+  EXPECT_THAT((*groups)[0].steps, ElementsAre("node1"));  // nine times the products
+  EXPECT_THAT((*groups)[1].steps, ElementsAre("node0", "node2"));
+  for (const TuneGroup& group : *groups) {
+    EXPECT_EQ(group.tiles[0], network->tiles()[group.steps[0]]);
+    EXPECT_EQ(std::set<std::string>(group.tiles.begin(), group.tiles.end()).size(),
+              group.tiles.size());
+  }
+  const auto few = TuneGroupsOf(*network, conv::CpuFacts{1}, 1);
+  ASSERT_TRUE(few.ok()) << few.status();
+  EXPECT_EQ((*few)[0].tiles.size(), 1u);
+}
+
+TEST(Tune, TakesTheTilesThatMakeTheChainFaster) {
+  const auto network = OnCpu();
+  ASSERT_TRUE(network.ok()) << network.status();
+  const Tiles now = network->tiles();
+  // Other tiles than the network has are faster, but not for node1.
+  const auto clock = [&](const Network& changed) -> absl::StatusOr<double> {
+    double time = 0.0;
+    for (const auto& [step, tile] : changed.tiles()) {
+      time += (tile == now.at(step)) == (step == "node1") ? 90.0 : 100.0;
+    }
+    return time;
+  };
+  int told = 0;
+  const auto tuned = TuneBy(*network, conv::CpuFacts{1},
+                            {.report =
+                                 [&](const TuneProgress&) {
+                                   ++told;
+                                   return absl::OkStatus();
+                                 }},
+                            clock);
+  ASSERT_TRUE(tuned.ok()) << tuned.status();
+  EXPECT_GE(told, 3);
+  EXPECT_EQ(tuned->tiles.at("node1"), now.at("node1"));
+  EXPECT_NE(tuned->tiles.at("node0"), now.at("node0"));
+  EXPECT_EQ(tuned->tiles.at("node0"), tuned->tiles.at("node2"));
+  EXPECT_DOUBLE_EQ(tuned->before, 290.0);
+  EXPECT_DOUBLE_EQ(tuned->after, 270.0);
+  EXPECT_THAT(tuned->refused, ElementsAre());
+  const auto faster =
+      Network::Create(Chain(), {.batch = 2, .back_end = rtc::BackEnd::kCpu, .tiles = tuned->tiles});
+  ASSERT_TRUE(faster.ok()) << faster.status();
+  EXPECT_EQ(faster->tiles(), tuned->tiles);
+}
+
+TEST(Tune, OnTheCpuIsRefused) {
+  const auto network = OnCpu();
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(std::string(Tune(*network, {}, nullptr).status().message()),
+              HasSubstr("made for the CPU, and tiles are tuned on a GPU"));
+  EXPECT_EQ(Tune(*network).status(), Tune(*network, {}, nullptr).status());
+}
+
+}  // namespace
+}  // namespace weft::network
