@@ -31,16 +31,6 @@ struct Convolution {
   std::string tile;
 };
 
-absl::Status SetValues(const ConvolutionConstants& constants, rtc::Values* values) {
-  const std::pair<const char*, float> numbers[] = {{"zero_point", constants.steps_zero_point},
-                                                   {"sum_ratio", constants.sum_ratio},
-                                                   {"fixed", constants.fixed}};
-  for (const auto& [name, number] : numbers) {
-    if (absl::Status s = values->Set(name, static_cast<double>(number)); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 // Convolutions' operators by the texts of their policies, each compiled once. Thread-safe.
@@ -112,8 +102,9 @@ absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator&
   absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
   if (!plan.ok()) return OfNode(plan.status(), step.name);
   Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
-  if (what.add >= 0) {
-    if (absl::Status s = SetValues(constants, &made.values); !s.ok()) return OfNode(s, step.name);
+  for (const auto& [name, number] : constants.numbers) {
+    if (absl::Status s = made.values.Set(name, static_cast<double>(number)); !s.ok())
+      return OfNode(s, step.name);
   }
   return made;
 }
@@ -352,7 +343,12 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const std::vector<ch
     if (const auto* convolution = std::get_if<Convolution>(&steps[i])) {
       rtc::Arguments args = convolution->constants.At(constants);
       args.src = src, args.residual = other, args.dst = dst, args.values = &convolution->values;
-      status = run(convolution->op, convolution->plan, args);
+      std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
+      if (const std::int64_t at = convolution->constants.table_at; at >= 0) {
+        args.values = &own.emplace(convolution->values);
+        status = own->SetAddress("table", constants + at);
+      }
+      if (status.ok()) status = run(convolution->op, convolution->plan, args);
     } else {
       status = run(std::get<TensorOperator>(steps[i]),
                    TensorOperator::Arguments{.src = src, .other = other, .dst = dst});

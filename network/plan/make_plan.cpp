@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/fold_tables.hpp"
 #include "weft/network/plan/plan.hpp"
 
 namespace weft::network {
@@ -15,17 +16,26 @@ bool IsConvolution(const Node& node) {
   return node.kind == Kind::kConvolution || node.kind == Kind::kFullyConnected;
 }
 
+// A convolution and what its kernel does besides; the kernel makes the output of the last node.
+struct Fusion {
+  int convolution = -1, add = -1, table = -1;  // nodes; -1: there is none
+};
+
 class Planner {
  public:
-  Planner(const Graph& graph, const PlanOptions& options) : graph_(graph), options_(options) {
+  Planner(const Graph& graph, const PlanOptions& options)
+      : folded_(options.fuse ? FoldTables(graph) : WithoutFolds(graph)),
+        graph_(folded_.graph),
+        options_(options) {
     plan_.batch = options.batch;
-    readers_.resize(graph.tensors.size());
-    maker_.resize(graph.tensors.size(), -1);
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const int input : graph.nodes[i].inputs) ++readers_[static_cast<std::size_t>(input)];
-      maker_[static_cast<std::size_t>(graph.nodes[i].output)] = static_cast<int>(i);
+    readers_.resize(graph_.tensors.size());
+    maker_.resize(graph_.tensors.size(), -1);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (folded_.gone[i]) continue;
+      for (const int input : graph_.nodes[i].inputs) ++readers_[static_cast<std::size_t>(input)];
+      maker_[static_cast<std::size_t>(graph_.nodes[i].output)] = static_cast<int>(i);
     }
-    for (const int output : graph.outputs) ++readers_[static_cast<std::size_t>(output)];
+    for (const int output : graph_.outputs) ++readers_[static_cast<std::size_t>(output)];
   }
 
   absl::StatusOr<Plan> Make() && {
@@ -33,10 +43,9 @@ class Planner {
       places_[{graph_.inputs[i], Format::kNchw}] =
           Place(graph_.inputs[i], Format::kNchw, PlacedTensor::Where::kInput, static_cast<int>(i));
     }
-    const std::vector<int> fused = Fusions();
+    FindFusions();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (std::find(fused.begin(), fused.end(), static_cast<int>(i)) != fused.end()) continue;
-      AddNode(static_cast<int>(i));
+      if (!folded_.gone[i] && !taken_[i]) AddNode(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
@@ -110,33 +119,45 @@ class Planner {
          .name = name});
   }
 
-  // For each addition the convolution that makes one of its operands and no other node reads: the later one, whose
-  // kernel then adds the other operand. They are in fusion_, by the addition; the result is the convolutions.
-  std::vector<int> Fusions() {
-    std::vector<int> fused;
-    for (std::size_t i = 0; options_.fuse && i < graph_.nodes.size(); ++i) {
-      const Node& add = graph_.nodes[i];
-      if (add.kind != Kind::kAdd || add.inputs[0] == add.inputs[1]) continue;
-      int best = -1;
-      for (const int input : add.inputs) {
-        const int maker = maker_[static_cast<std::size_t>(input)];
-        if (maker < 0 || !IsConvolution(node(maker)) ||
-            readers_[static_cast<std::size_t>(input)] != 1)
-          continue;
-        best = std::max(best, maker);
+  // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor; -1: there is none. It is
+  // in fusions_ by its last node.
+  int FusionBehind(int input) const {
+    const int maker = maker_[static_cast<std::size_t>(input)];
+    return fusions_.count(maker) != 0 && readers_[static_cast<std::size_t>(input)] == 1 ? maker
+                                                                                        : -1;
+  }
+
+  // Finds for each convolution what its kernel does besides: a table and an addition behind it, in either order. Of two
+  // convolutions that could take an addition, the later one does.
+  void FindFusions() {
+    taken_.resize(graph_.nodes.size(), false);
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      const Node& n = node(i);
+      if (folded_.gone[static_cast<std::size_t>(i)]) continue;
+      if (IsConvolution(n)) fusions_[i].convolution = i;
+      if (!options_.fuse) continue;
+      int taken = -1;
+      if (n.kind == Kind::kAdd && n.inputs[0] != n.inputs[1]) {
+        for (const int input : n.inputs) {
+          const int behind = FusionBehind(input);
+          if (behind >= 0 && fusions_[behind].add < 0) taken = std::max(taken, behind);
+        }
+        if (taken >= 0) fusions_[i] = fusions_[taken], fusions_[i].add = i;
       }
-      if (best < 0) continue;
-      fused.push_back(best);
-      fusion_[static_cast<int>(i)] = best;
+      if (!folded_.tables[static_cast<std::size_t>(i)].empty()) {
+        const int behind = FusionBehind(n.inputs[0]);
+        if (behind >= 0 && fusions_[behind].table < 0) taken = behind;
+        if (taken >= 0) fusions_[i] = fusions_[taken], fusions_[i].table = i;
+      }
+      if (taken >= 0) taken_[static_cast<std::size_t>(taken)] = true;
     }
-    return fused;
   }
 
   void AddNode(int index) {
     const Node& n = node(index);
-    if (const auto at = fusion_.find(index); at != fusion_.end())
-      return AddConvolution(at->second, index);
-    if (IsConvolution(n)) return AddConvolution(index, -1);
+    if (const auto at = fusions_.find(index); at != fusions_.end()) {
+      return AddConvolution(at->second, n.output);
+    }
     if (n.kind == Kind::kConcat) return AddConcat(n);
     TensorProblem problem;
     problem.kind = n.kind;
@@ -148,7 +169,7 @@ class Planner {
     problem.window = n.window;
     problem.count_padding = n.count_padding;
     problem.factor_h = n.factor_h, problem.factor_w = n.factor_w;
-    problem.table = std::string(n.table.exists() ? graph_.Bytes(n.table) : "");
+    if (n.kind == Kind::kTable) problem.table = folded_.tables[static_cast<std::size_t>(index)];
     plan_.steps.push_back(
         {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name});
   }
@@ -170,10 +191,11 @@ class Planner {
     }
   }
 
-  void AddConvolution(int index, int add) {
-    const Node& n = node(index);
+  void AddConvolution(const Fusion& fusion, int output) {
+    const Node& n = node(fusion.convolution);
     const Tensor& in = tensor(n.inputs[0]);
-    ConvolutionStep step{.node = index, .element = tensor(n.output).element, .add = add};
+    ConvolutionStep step{
+        .node = fusion.convolution, .element = tensor(n.output).element, .add = fusion.add};
     conv::Problem& p = step.problem;
     p.n = options_.batch, p.c = in.c, p.h = in.h, p.w = in.w, p.k = tensor(n.output).c;
     if (n.kind == Kind::kFullyConnected) {
@@ -190,25 +212,35 @@ class Planner {
         p.groups = n.groups;  // other groups become zeros of a filter for all channels
     }
     const int src = Source(n.inputs[0]);
-    int other = -1, output = n.output;
-    std::string name = n.name;
-    if (add >= 0) {
-      const Node& addition = node(add);
-      step.sum_is_first = addition.inputs[0] == n.output;
+    int other = -1;
+    if (fusion.table >= 0) {
+      step.table = folded_.tables[static_cast<std::size_t>(fusion.table)];
+      step.table_element = tensor(node(fusion.table).output).element;
+      step.table_is_last = fusion.table > fusion.add;
+    }
+    if (fusion.add >= 0) {
+      const Node& addition = node(fusion.add);
+      const int own = step.table_is_last ? n.output : node(fusion.table).output;
+      step.sum_is_first = addition.inputs[0] == own;
       other = Source(addition.inputs[step.sum_is_first ? 1 : 0]);
-      output = addition.output;
-      absl::StrAppend(&name, " + ", addition.name);
+    }
+    std::string name = n.name;
+    for (const int behind :
+         {std::min(fusion.add, fusion.table), std::max(fusion.add, fusion.table)}) {
+      if (behind >= 0) absl::StrAppend(&name, " + ", node(behind).name);
     }
     const int dst = Destination(output);
     plan_.steps.push_back({.src = src, .other = other, .dst = dst, .what = step, .name = name});
   }
 
-  const Graph& graph_;
+  const FoldedGraph folded_;
+  const Graph& graph_;  // that of folded_
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<int> readers_;  // how many nodes and outputs read a tensor
-  std::vector<int> maker_;    // the node that makes a tensor; -1: none
-  std::map<int, int> fusion_;
+  std::vector<int> readers_;       // how many nodes and outputs read a tensor
+  std::vector<int> maker_;         // the node that makes a tensor; -1: none
+  std::map<int, Fusion> fusions_;  // by their last nodes
+  std::vector<bool> taken_;        // by node: it is part of a larger fusion, and not its last node
   std::map<std::pair<int, Format>, int> places_;  // of tensors of the graph by formats
 };
 
