@@ -342,7 +342,14 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const std::vector<ch
     absl::Status status;
     if (const auto* convolution = std::get_if<Convolution>(&steps[i])) {
       rtc::Arguments args = convolution->constants.At(constants);
-      args.src = src, args.residual = other, args.dst = dst, args.values = &convolution->values;
+      args.src = src, args.residual = other, args.values = &convolution->values;
+      const auto& what = std::get<ConvolutionStep>(step.what);
+      const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
+      args.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
+                   return Layout::ChannelOffset(to.extents, what.first_channel);
+                 });
+      // Of one image a slice is a tensor of its own.
+      if (plan.batch > 1 && to.extents.c != what.problem.k) args.dst_channels = to.extents.c;
       std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
       if (const std::int64_t at = convolution->constants.table_at; at >= 0) {
         args.values = &own.emplace(convolution->values);
@@ -421,6 +428,9 @@ absl::Status Network::Prepare() const {
 }
 
 std::string Network::Describe() const {
+  const auto type = [&](int place) -> const TensorType& {
+    return plan().tensors[static_cast<std::size_t>(place)].type;
+  };
   const auto tensor = [&](int place) {
     const PlacedTensor& t = plan().tensors[static_cast<std::size_t>(place)];
     return absl::StrCat(graph().tensors[static_cast<std::size_t>(t.tensor)].name, " (",
@@ -435,7 +445,12 @@ std::string Network::Describe() const {
     const Step& step = plan().steps[i];
     absl::StrAppend(&text, i, " ", step.name, ": ", tensor(step.src),
                     step.other < 0 ? "" : absl::StrCat(" and ", tensor(step.other)), " -> ",
-                    tensor(step.dst), "; ");
+                    tensor(step.dst));
+    if (const auto* what = std::get_if<ConvolutionStep>(&step.what);
+        what != nullptr && what->problem.k != type(step.dst).extents.c) {
+      absl::StrAppend(&text, " from channel ", what->first_channel, " on");
+    }
+    absl::StrAppend(&text, "; ");
     if (const auto* convolution = std::get_if<Convolution>(&state_->steps[i])) {
       absl::StrAppend(&text, convolution->tile, "\n");
     } else {

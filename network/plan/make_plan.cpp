@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/operators/tensor_plan.hpp"
 #include "weft/network/plan/arena.hpp"
 #include "weft/network/plan/fold_tables.hpp"
 #include "weft/network/plan/plan.hpp"
@@ -15,6 +16,18 @@ namespace {
 bool IsConvolution(const Node& node) {
   return node.kind == Kind::kConvolution || node.kind == Kind::kFullyConnected;
 }
+
+// Where a concat wants the tensor that it alone reads: `channel` on of tensor `of`, its output.
+struct Slice {
+  int of = -1;
+  std::int64_t channel = 0;
+};
+
+// Where a node writes: a place of the plan, and the channel of it where its output begins.
+struct Target {
+  int place = -1;
+  std::int64_t channel = 0;
+};
 
 // A convolution and what its kernel does besides; the kernel makes the output of the last node.
 struct Fusion {
@@ -44,6 +57,7 @@ class Planner {
           Place(graph_.inputs[i], Format::kNchw, PlacedTensor::Where::kInput, static_cast<int>(i));
     }
     FindFusions();
+    if (options_.fuse) FindSlices();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (!folded_.gone[i] && !taken_[i]) AddNode(static_cast<int>(i));
     }
@@ -107,6 +121,15 @@ class Planner {
     return places_[{index, format}] = place;
   }
 
+  Target TargetOf(int index) {
+    if (const auto slice = slices_.find(index); slice != slices_.end()) {
+      const Target whole = TargetOf(slice->second.of);
+      return {whole.place, whole.channel + slice->second.channel};
+    }
+    const auto at = places_.find({index, FormatOf(tensor(index))});
+    return {at != places_.end() ? at->second : Destination(index), 0};
+  }
+
   const TensorType& type(int place) const {
     return plan_.tensors[static_cast<std::size_t>(place)].type;
   }
@@ -153,6 +176,60 @@ class Planner {
     }
   }
 
+  // Finds the tensors that only a concat reads and that their makers can write where it wants them.
+  void FindSlices() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& n = graph_.nodes[i];
+      if (n.kind != Kind::kConcat) continue;
+      const Tensor& whole = tensor(n.output);
+      const std::int64_t block =
+          VisitFormat(FormatOf(whole), []<class Layout>() { return Layout::kInterleave; });
+      std::int64_t channel = 0;
+      for (const int input : n.inputs) {
+        const std::int64_t c = tensor(input).c;
+        const bool whole_blocks =
+            channel % block == 0 && (c % block == 0 || channel + c == whole.c);
+        if (whole_blocks && readers_[static_cast<std::size_t>(input)] == 1 &&
+            WritesSlice(input, whole)) {
+          slices_[input] = {n.output, channel};
+        }
+        channel += c;
+      }
+    }
+  }
+
+  // Whether the kernel that makes a tensor can write it into `whole`, with the scale that this has. If that is another one, a
+  // table does it, which is put into requantised_.
+  bool WritesSlice(int index, const Tensor& whole) {
+    const int maker = maker_[static_cast<std::size_t>(index)];
+    if (maker < 0) return false;
+    const Node& n = node(maker);
+    const std::string table =
+        ConvertTable(tensor(index).Type(1, Format::kNhwc), whole.Type(1, Format::kNhwc));
+    const auto fusion = fusions_.find(maker);
+    if (fusion != fusions_.end()) {
+      const Fusion& f = fusion->second;
+      // The operand of an addition is no slice: of several images it lies in another way.
+      if (f.add >= 0 && options_.batch > 1) return false;
+      if (!table.empty() && f.table >= 0 && f.table < f.add) return false;
+    } else if (n.kind == Kind::kConcat) {
+      if (FormatOf(tensor(index)) != FormatOf(whole)) return false;
+    } else if (n.kind == Kind::kQuantize || n.kind == Kind::kDequantize) {
+      return false;
+    }
+    if (table.empty()) return true;
+    if (fusion == fusions_.end() && n.kind != Kind::kTable && n.kind != Kind::kConvert)
+      return false;
+    requantised_[index] = table;
+    return true;
+  }
+
+  // The table that the maker of a tensor applies behind its own: that of the concat that it writes for.
+  std::string Requantised(int index) const {
+    const auto at = requantised_.find(index);
+    return at != requantised_.end() ? at->second : "";
+  }
+
   void AddNode(int index) {
     const Node& n = node(index);
     if (const auto at = fusions_.find(index); at != fusions_.end()) {
@@ -163,22 +240,29 @@ class Planner {
     problem.kind = n.kind;
     const int src = Source(n.inputs[0]);
     const int other = n.inputs.size() > 1 ? Source(n.inputs[1]) : -1;
-    const int dst = Destination(n.output);
-    problem.src = type(src), problem.dst = type(dst);
+    const auto [dst, channel] = TargetOf(n.output);
+    problem.src = type(src), problem.dst = type(dst), problem.first_channel = channel;
     if (other >= 0) problem.other = type(other);
     problem.window = n.window;
     problem.count_padding = n.count_padding;
     problem.factor_h = n.factor_h, problem.factor_w = n.factor_w;
-    if (n.kind == Kind::kTable) problem.table = folded_.tables[static_cast<std::size_t>(index)];
+    const std::string behind = Requantised(n.output);
+    if (n.kind == Kind::kTable || !behind.empty()) {
+      problem.kind = Kind::kTable;
+      problem.table = Composed(folded_.tables[static_cast<std::size_t>(index)], behind);
+    }
     plan_.steps.push_back(
         {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name});
   }
 
-  // A step for each input, which writes its channels of the result.
+  // A step for each input that is not there yet, which writes its channels of the result.
   void AddConcat(const Node& n) {
-    const int dst = Destination(n.output);
-    std::int64_t channel = 0;
+    auto [dst, channel] = TargetOf(n.output);
     for (const int input : n.inputs) {
+      if (slices_.count(input) != 0) {
+        channel += tensor(input).c;
+        continue;
+      }
       const int src = Source(input);
       plan_.steps.push_back({.src = src,
                              .dst = dst,
@@ -218,6 +302,10 @@ class Planner {
       step.table_element = tensor(node(fusion.table).output).element;
       step.table_is_last = fusion.table > fusion.add;
     }
+    if (const std::string behind = Requantised(output); !behind.empty()) {
+      step.table = Composed(step.table, behind);
+      step.table_element = tensor(slices_.at(output).of).element;
+    }
     if (fusion.add >= 0) {
       const Node& addition = node(fusion.add);
       const int own = step.table_is_last ? n.output : node(fusion.table).output;
@@ -229,7 +317,8 @@ class Planner {
          {std::min(fusion.add, fusion.table), std::max(fusion.add, fusion.table)}) {
       if (behind >= 0) absl::StrAppend(&name, " + ", node(behind).name);
     }
-    const int dst = Destination(output);
+    const auto [dst, channel] = TargetOf(output);
+    step.first_channel = channel;
     plan_.steps.push_back({.src = src, .other = other, .dst = dst, .what = step, .name = name});
   }
 
@@ -237,10 +326,12 @@ class Planner {
   const Graph& graph_;  // that of folded_
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<int> readers_;       // how many nodes and outputs read a tensor
-  std::vector<int> maker_;         // the node that makes a tensor; -1: none
-  std::map<int, Fusion> fusions_;  // by their last nodes
-  std::vector<bool> taken_;        // by node: it is part of a larger fusion, and not its last node
+  std::vector<int> readers_;                // how many nodes and outputs read a tensor
+  std::vector<int> maker_;                  // the node that makes a tensor; -1: none
+  std::map<int, Slice> slices_;             // by tensors
+  std::map<int, std::string> requantised_;  // by tensors
+  std::map<int, Fusion> fusions_;           // by their last nodes
+  std::vector<bool> taken_;  // by node: it is part of a larger fusion, and not its last node
   std::map<std::pair<int, Format>, int> places_;  // of tensors of the graph by formats
 };
 

@@ -28,6 +28,8 @@ struct PlacedTensor {
 // behind that.
 struct ConvolutionStep {
   conv::Problem problem{};
+  // Where this kernel's channels begin in dst, which has more where it is the result of a concat.
+  std::int64_t first_channel = 0;
   bool depthwise = false;
   int node = -1;                      // of the graph, whose filter this is
   Element element = Element::kUint8;  // of the convolution's own output
@@ -54,7 +56,8 @@ struct Plan {
 
 struct PlanOptions {
   std::int64_t batch = 1;
-  bool fuse = true;  // additions and tables into convolutions, tables into tables
+  // Additions and tables into convolutions, tables into tables, and what alone a concat reads is written where that wants it.
+  bool fuse = true;
 };
 
 // The plan of a graph that CheckGraph accepts. InvalidArgument if the batch is not positive or makes a tensor too large, and

@@ -128,6 +128,16 @@ TEST(Network, TablesArePartOfConvolutions) {
   }
 }
 
+// Of one image an addition writes its slice, too.
+TEST(Network, ConcatsAreEqual) {
+  for (const std::int64_t batch : {1, 3}) {
+    EXPECT_EQ(Differences(Concats(), OnCpu(batch)), 0) << batch;
+  }
+  const auto network = Network::Create(Concats(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
+}
+
 TEST(Network, SaysWhatIsWrong) {
   const auto network = Network::Create(SmallResnet(), OnCpu());
   ASSERT_TRUE(network.ok()) << network.status();
