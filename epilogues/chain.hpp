@@ -19,6 +19,7 @@
 #include "weft/epilogues/functor_checks.hpp"
 #include "weft/epilogues/quantized_add.hpp"
 #include "weft/epilogues/stages.hpp"
+#include "weft/epilogues/table.hpp"
 
 namespace weft::epilogues {
 
@@ -138,6 +139,8 @@ struct Chain {
                     (int{kIsResidual<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one Scale, one of Bias and SumBias, and one "
                 "Residual");
+  static_assert((int{internal::kIsTable<Stages>} + ... + 0) <= 1,
+                "weft: an epilogue Chain has at most one Table");
   static_assert((int{kIsOutputScale<Stages>} + ... + 0) <= 1,
                 "weft: an epilogue Chain has at most one OutputScale");
   static_assert((int{kIsCopy<Stages>} + ... + 0) <= 1 && (int{kIsRange<Stages>} + ... + 0) <= 1,
@@ -180,6 +183,7 @@ struct Chain {
   using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
   using SumsStage = typename internal::Find<internal::WantSums, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
+  using TableStage = typename internal::Find<internal::WantTable, Stages...>::type;
 
   // Whether operators can be made of it (gemm/check/refused.hpp); false where a static_assert above has
   // said why not.
@@ -205,6 +209,7 @@ struct Chain {
            !std::is_same_v<Stages, Relu>} +
        ... + 0);
   static constexpr bool kHasChannelValues = !std::is_void_v<ChannelStage>;
+  static constexpr bool kHasTable = !std::is_void_v<TableStage>;
   static constexpr bool kNeedsCoordinate =
       ((kIsActivation<Stages> && !PlainActivation<Stages> && !ChannelActivation<Stages>) || ...);
 

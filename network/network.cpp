@@ -31,16 +31,6 @@ struct Convolution {
   std::string tile;
 };
 
-absl::Status SetValues(const ConvolutionConstants& constants, rtc::Values* values) {
-  const std::pair<const char*, float> numbers[] = {{"zero_point", constants.steps_zero_point},
-                                                   {"sum_ratio", constants.sum_ratio},
-                                                   {"fixed", constants.fixed}};
-  for (const auto& [name, number] : numbers) {
-    if (absl::Status s = values->Set(name, static_cast<double>(number)); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 // Convolutions' operators by the texts of their policies, each compiled once. Thread-safe.
@@ -112,8 +102,9 @@ absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator&
   absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
   if (!plan.ok()) return OfNode(plan.status(), step.name);
   Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
-  if (what.add >= 0) {
-    if (absl::Status s = SetValues(constants, &made.values); !s.ok()) return OfNode(s, step.name);
+  for (const auto& [name, number] : constants.numbers) {
+    if (absl::Status s = made.values.Set(name, static_cast<double>(number)); !s.ok())
+      return OfNode(s, step.name);
   }
   return made;
 }
@@ -351,8 +342,20 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const std::vector<ch
     absl::Status status;
     if (const auto* convolution = std::get_if<Convolution>(&steps[i])) {
       rtc::Arguments args = convolution->constants.At(constants);
-      args.src = src, args.residual = other, args.dst = dst, args.values = &convolution->values;
-      status = run(convolution->op, convolution->plan, args);
+      args.src = src, args.residual = other, args.values = &convolution->values;
+      const auto& what = std::get<ConvolutionStep>(step.what);
+      const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
+      args.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
+                   return Layout::ChannelOffset(to.extents, what.first_channel);
+                 });
+      // Of one image a slice is a tensor of its own.
+      if (plan.batch > 1 && to.extents.c != what.problem.k) args.dst_channels = to.extents.c;
+      std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
+      if (const std::int64_t at = convolution->constants.table_at; at >= 0) {
+        args.values = &own.emplace(convolution->values);
+        status = own->SetAddress("table", constants + at);
+      }
+      if (status.ok()) status = run(convolution->op, convolution->plan, args);
     } else {
       status = run(std::get<TensorOperator>(steps[i]),
                    TensorOperator::Arguments{.src = src, .other = other, .dst = dst});
@@ -425,6 +428,9 @@ absl::Status Network::Prepare() const {
 }
 
 std::string Network::Describe() const {
+  const auto type = [&](int place) -> const TensorType& {
+    return plan().tensors[static_cast<std::size_t>(place)].type;
+  };
   const auto tensor = [&](int place) {
     const PlacedTensor& t = plan().tensors[static_cast<std::size_t>(place)];
     return absl::StrCat(graph().tensors[static_cast<std::size_t>(t.tensor)].name, " (",
@@ -439,7 +445,12 @@ std::string Network::Describe() const {
     const Step& step = plan().steps[i];
     absl::StrAppend(&text, i, " ", step.name, ": ", tensor(step.src),
                     step.other < 0 ? "" : absl::StrCat(" and ", tensor(step.other)), " -> ",
-                    tensor(step.dst), "; ");
+                    tensor(step.dst));
+    if (const auto* what = std::get_if<ConvolutionStep>(&step.what);
+        what != nullptr && what->problem.k != type(step.dst).extents.c) {
+      absl::StrAppend(&text, " from channel ", what->first_channel, " on");
+    }
+    absl::StrAppend(&text, "; ");
     if (const auto* convolution = std::get_if<Convolution>(&state_->steps[i])) {
       absl::StrAppend(&text, convolution->tile, "\n");
     } else {

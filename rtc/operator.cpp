@@ -260,6 +260,7 @@ absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,
   run.filter_zero_point = args.filter_zero_point;
   run.window_sums = args.window_sums;
   run.filter_is_constant = args.filter_is_constant;
+  run.dst_channels = args.dst_channels;
   run.prologue = bytes(Part::kPrologue);
   run.source_functor = bytes(Part::kSourceFunctor);
   for (const conv::ParamsImage& params : image().params) {

@@ -85,6 +85,7 @@ struct Arguments {
   const void* bias = nullptr;
   const void* residual = nullptr;
   void* dst = nullptr;
+  std::int64_t dst_channels = 0;
   float alpha = 1.0f;
   const float* channel_alpha = nullptr;
   float beta = 1.0f, gamma = 1.0f, output_scale = 0.0f, zero_point = 0.0f;

@@ -29,6 +29,11 @@ struct ConvolutionArguments {
   // problem.dst(), with a Residual stage only; 4-byte aligned.
   gemm::ResidualPointer<ResidualElement> residual = nullptr;
   gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
+  // Or dst is a slice of the channels of a tensor with so many: the address of the slice's first
+  // channel of image 0, a multiple of the channels of a block. Zeros fill the slice's last block, so
+  // that another one may follow where problem.k is a multiple of them. Of layouts in blocks of
+  // channels, without Residual and Copy. 0: dst is the whole tensor.
+  std::int64_t dst_channels = 0;
   float alpha = 1.0f;  // scale of the accumulator, the same for every channel
   // Or problem.k scales, one for each output channel.
   gemm::NumbersPointer<float> channel_alpha = nullptr;

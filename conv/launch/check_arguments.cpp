@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "weft/conv/launch/start.hpp"
 #include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/gemm/check/argument_checks.hpp"
@@ -15,6 +16,29 @@ absl::Status CheckPhase(const ConvRun& run) {
   if (run.phase == nullptr || run.phase->rows >= 1) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "conv: args.prologue of PerPhase has no destination; conv::Deconvolution gives it one");
+}
+
+// dst may be a slice where each image's channels of it lie side by side.
+absl::Status CheckSlice(const PolicyImage& image, const Problem& problem, const ConvRun& run) {
+  if (run.dst_channels == 0) return absl::OkStatus();
+  const auto wrong = [&](const auto&... why) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: args.dst_channels=", run.dst_channels, why...));
+  };
+  if (run.dst_channels < problem.k) {
+    return wrong(" is less than problem.k=", problem.k,
+                 "; give the channels of the tensor that dst is a slice of, or 0");
+  }
+  if (image.dst.interleave == 1) {
+    return wrong(" is set, but DstLayout=", image.facts.dst_layout,
+                 " has no blocks of channels; leave it 0, or take NCxHWx");
+  }
+  if (image.epilogue.residual || image.epilogue.copy_bytes > 0) {
+    return wrong(" is set, but the policy's Epilogue has a ",
+                 image.epilogue.residual ? "Residual" : "Copy",
+                 " stage, whose tensor is no slice; leave it 0");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -84,7 +108,13 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
   const ConvFacts& facts = image.facts;
   if (problem.IsEmpty()) return absl::OkStatus();
   if (absl::Status s = CheckPhase(run); !s.ok()) return s;
+  if (absl::Status s = CheckSlice(image, problem, run); !s.ok()) return s;
   const TensorExtents dst = Destination(problem, run);
+  gemm::TensorArgument output = DstArgument(image, dst, run.output.dst);
+  if (run.dst_channels != 0 && output.line_bytes > 0) {
+    output.lines = dst.n, output.pitch_bytes = output.line_bytes / dst.n;
+    output.line_bytes = image.dst.Bytes({1, problem.k, dst.h, dst.w});
+  }
   gemm::TensorArgument operands[5] = {
       SourceArgument(facts, problem, run.src),
       {.field = "filter",
@@ -103,8 +133,7 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
                                .filter_zero_point = run.filter_zero_point,
                                .window_sums = run.window_sums};
   const int count = 2 + zero_points.Operands(problem, dst, operands + 2);
-  if (absl::Status s = gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count),
-                                            DstArgument(image, dst, run.output.dst),
+  if (absl::Status s = gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output,
                                             ConvEpilogueArguments(image, problem, dst, run.output));
       !s.ok()) {
     return s;

@@ -161,6 +161,7 @@ class Maker {
 TensorExtents Destination(const Problem& problem, const ConvRun& run) {
   TensorExtents dst = problem.dst();
   if (run.phase != nullptr) dst.h = run.phase->rows, dst.w = run.phase->columns;
+  if (run.dst_channels != 0) dst.c = run.dst_channels;
   return dst;
 }
 

@@ -29,6 +29,7 @@ struct ConvRun {
   const SourceCorrection* source_correction = nullptr;
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr, window_sums = nullptr;
   bool filter_is_constant = false;
+  std::int64_t dst_channels = 0;  // of the tensor that dst is a slice of; 0: dst is the tensor
   // The run-time values of the prologue and of the source functor, as bytes.
   const void *prologue = nullptr, *source_functor = nullptr;
   const prologues::PerPhase* phase = nullptr;  // the prologue, if it is a PerPhase
@@ -52,6 +53,7 @@ template <class Arguments>
   run.filter_zero_point = args.filter_zero_point;
   run.window_sums = args.window_sums;
   run.filter_is_constant = args.filter_is_constant;
+  run.dst_channels = args.dst_channels;
   run.prologue = &args.prologue;
   run.source_functor = &args.source_functor;
   if constexpr (std::is_same_v<Prologue, prologues::PerPhase>) run.phase = &args.prologue;
@@ -59,7 +61,7 @@ template <class Arguments>
 }
 
 // The extents of the tensor that a run writes to. The pixels of a phase (of a transposed convolution)
-// are only some of the pixels of that tensor.
+// are only some of the pixels of that tensor, and the channels of a slice some of its channels.
 TensorExtents Destination(const Problem& problem, const ConvRun& run);
 
 }  // namespace weft::conv

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/epilogues/table.hpp"
 #include "weft/gemm/tile/tile.hpp"
 
 namespace weft::gemm {
@@ -201,6 +202,13 @@ EpilogueArguments EpilogueArgumentsOf(const EpilogueFacts& facts, const OutputRu
         "are null; give the address of one number for each output channel, for PRelu "
         "args.epilogue.Get<PRelu>().slope";
   }
+  if (facts.table) {
+    e.table = {
+        .field = "epilogue's table",
+        .address = run.table,
+        .line_bytes = epilogues::Table<>::kValues,
+        .if_null = "is null; give the address of 512 values, args.epilogue.Get<Table<T>>().table"};
+  }
   return e;
 }
 
@@ -228,7 +236,8 @@ absl::Status CheckArguments(const char* who, absl::Span<const TensorArgument> op
   const Optional optional[] = {{e.bias, e.facts.bias, false, "Bias"},
                                {e.residual, e.facts.residual, e.run.gamma_is_zero, "Residual"},
                                {e.channel_alpha, e.facts.scale, true, "Scale"},
-                               {e.channel_values, e.facts.channel_values, false, "PRelu"}};
+                               {e.channel_values, e.facts.channel_values, false, "PRelu"},
+                               {e.table, e.facts.table, false, "Table"}};
   for (const Optional& o : optional) {
     const bool given = o.tensor.address != nullptr;
     if (!o.read && given) return WithoutStage(who, o.tensor.field, o.stage, "null");

@@ -52,7 +52,7 @@ bool Overlap(const TensorArgument& a, const TensorArgument& b);
 struct EpilogueArguments {
   const EpilogueFacts& facts;
   const OutputRun& run;
-  TensorArgument bias = {}, channel_alpha = {}, residual = {}, channel_values = {};
+  TensorArgument bias = {}, channel_alpha = {}, residual = {}, channel_values = {}, table = {};
   // The epilogue's auxiliary outputs; those that it does not write have no bytes.
   TensorArgument copy = {}, low = {}, high = {}, image_sums = {};
 };

@@ -13,6 +13,7 @@ struct EpilogueFacts {
   bool output_scale = false;
   bool zero_point = false;
   bool channel_values = false;  // an activation reads a value for each channel
+  bool table = false;           // it has a Table
   // Zero points are integers; false where zero_point also stands for something else.
   bool whole_zero_point = true;
   bool source_zero_point = false, filter_zero_point = false;  // it has these stages
@@ -38,6 +39,7 @@ constexpr EpilogueFacts EpilogueFactsOf() {
   f.output_scale = Epilogue::kHasOutputScale;
   f.zero_point = Epilogue::OutputStage::kAddsZeroPoint;
   f.channel_values = Epilogue::kHasChannelValues;
+  f.table = Epilogue::kHasTable;
   f.source_zero_point = Epilogue::kSourceZeroPoint;
   f.filter_zero_point = Epilogue::kFilterZeroPoint;
   f.range = Epilogue::kHasRange;

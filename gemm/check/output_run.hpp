@@ -27,7 +27,7 @@ struct OutputRun {
   bool gamma_is_zero = false;                     // exactly, so that the residual is not read
   // What stages say of themselves; null where the epilogue has no such stage.
   const void *copy = nullptr, *low = nullptr, *high = nullptr, *image_sums = nullptr;
-  const void* channel_values = nullptr;
+  const void *channel_values = nullptr, *table = nullptr;
   float residual_zero_point = 0.0f;
   const char* wrong_number = nullptr;  // of an activation: Chain::WrongNumber
 
@@ -73,6 +73,9 @@ template <class Epilogue>
     run->image_sums = epilogue.template Get<typename Epilogue::SumsStage>().to;
   }
   if constexpr (Epilogue::kHasChannelValues) run->channel_values = epilogue.ChannelValues();
+  if constexpr (Epilogue::kHasTable) {
+    run->table = epilogue.template Get<typename Epilogue::TableStage>().table;
+  }
   if constexpr (Epilogue::kResidualZeroPoint) {
     run->residual_zero_point = epilogue.template Get<typename Epilogue::ResidualStage>().zero_point;
   }

@@ -214,7 +214,7 @@ absl::Status CheckArguments(const GemmImage& image, const GemmListPlan& plan,
     if (absl::Status s = CheckTensors(image.facts, all); !s.ok()) return OfProduct(i, s);
     const EpilogueArguments& e = all.epilogue;
     for (const TensorArgument* t : {&all.operands[0], &all.operands[1], &e.residual, &e.bias,
-                                    &e.channel_alpha, &e.channel_values}) {
+                                    &e.channel_alpha, &e.channel_values, &e.table}) {
       if (t->address != nullptr) tensors.push_back({i, false, *t});
     }
     tensors.push_back({i, true, all.c});

@@ -80,7 +80,7 @@ std::string TensorOperator::Describe() const {
   if (p.kind == Kind::kMaxPool || p.kind == Kind::kAveragePool) {
     absl::StrAppend(&text, ", ", p.window.h, "x", p.window.w);
   }
-  if (p.kind == Kind::kConvert && p.src.extents.c != p.dst.extents.c) {
+  if (p.src.extents.c != p.dst.extents.c) {
     absl::StrAppend(&text, " from channel ", p.first_channel, " on");
   }
   return text;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "weft/network/operators/tensor_view.hpp"
 
 namespace weft::network {
 namespace {
@@ -35,6 +36,7 @@ class Checks {
 
  private:
   bool Has(Kind kind) const { return p_.kind == kind; }
+  bool HasFloats() const { return Has(Kind::kQuantize) || Has(Kind::kDequantize); }
   bool HasOther() const { return Has(Kind::kAdd) || Has(Kind::kMultiply); }
   bool HasWindow() const { return Has(Kind::kMaxPool) || Has(Kind::kAveragePool); }
 
@@ -52,8 +54,12 @@ class Checks {
     if (Has(Kind::kTable) && p_.table.size() != 256) {
       return Wrong("table has ", p_.table.size(), " bytes; give 256, one for each byte of src");
     }
-    if (!Has(Kind::kConvert) && p_.first_channel != 0) {
+    if (HasFloats() && p_.first_channel != 0) {
       return Wrong("first_channel=", p_.first_channel, "; give 0, or a convert behind it");
+    }
+    if (!Has(Kind::kConvert) && p_.first_channel % kGroup != 0) {
+      return Wrong("first_channel=", p_.first_channel, " is not a multiple of ", kGroup,
+                   "; give one, or a convert behind it");
     }
     return absl::OkStatus();
   }
@@ -112,7 +118,7 @@ class Checks {
       }
     }
     TensorExtents want = src;
-    if (Has(Kind::kConvert) && (p_.first_channel != 0 || dst.c != src.c)) {
+    if (!HasFloats() && (p_.first_channel != 0 || dst.c != src.c)) {
       if (p_.first_channel < 0 || p_.first_channel > dst.c - src.c) {
         return Wrong("first_channel=", p_.first_channel, " and src.c=", src.c,
                      " leave the channels of dst.c=", dst.c, "; give a first_channel of 0 to ",

@@ -22,8 +22,9 @@ struct TensorProblem {
   TensorType dst{};
   Window window{};             // of kMaxPool and kAveragePool
   bool count_padding = false;  // of kAveragePool: sums are divided by all pixels of a window
-  // Of kConvert: the channel of dst that the first one of src becomes. dst may have more channels than src, and those
-  // of others stay as they are; the last channels of dst also fill its last block with zeros.
+  // The channel of dst that the first one of src becomes: of kConvert any, of other kinds a multiple of 16, and 0 of kQuantize and
+  // kDequantize. dst may have more channels than src, and those of others stay as they are; the last channels of dst also
+  // fill its last block with zeros.
   std::int64_t first_channel = 0;
   std::int64_t factor_h = 1, factor_w = 1;  // of kResize
   std::string table{};                      // of kTable: 256 bytes, what each byte becomes

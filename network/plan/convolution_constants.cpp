@@ -1,10 +1,12 @@
 #include "weft/network/plan/convolution_constants.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "weft/epilogues/table.hpp"
 #include "weft/layouts/packed_filter.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/plan/arena.hpp"
@@ -77,20 +79,51 @@ absl::Status SetNumbers(const Graph& graph, const Step& step, ConvolutionConstan
   const Tensor& out = tensor(graph.nodes[static_cast<std::size_t>(what.node)].output);
   const auto zero = [](const Tensor& t) { return static_cast<float>(t.quantization.zero_point); };
   if (what.add < 0) {
-    constants->zero_point = zero(out);
+    if (what.table.empty()) constants->zero_point = zero(out);
     return absl::OkStatus();
   }
   const Node& add = graph.nodes[static_cast<std::size_t>(what.add)];
   const Tensor &a = tensor(add.inputs[0]), &b = tensor(add.inputs[1]), &sum = tensor(add.output);
   const float ra = a.quantization.scale / sum.quantization.scale,
               rb = b.quantization.scale / sum.quantization.scale;
-  constants->steps_zero_point = zero(out);
-  constants->sum_ratio = what.sum_is_first ? ra : rb;
+  const float fixed = zero(sum) - std::fma(ra, zero(a), rb * zero(b));
   constants->gamma = what.sum_is_first ? rb : ra;
-  constants->fixed = zero(sum) - std::fma(ra, zero(a), rb * zero(b));
+  constants->numbers = {{"sum_ratio", what.sum_is_first ? ra : rb}, {"fixed", fixed}};
+  if (what.table.empty() || what.table_is_last) {
+    constants->numbers.emplace_back("zero_point", zero(out));
+  }
   if (absl::Status s = CheckRatio("the first operand's scale by the sum's", ra); !s.ok()) return s;
   if (absl::Status s = CheckRatio("the second operand's scale by the sum's", rb); !s.ok()) return s;
-  return CheckRatio("the zero points in steps of the sum", constants->fixed);
+  return CheckRatio("the zero points in steps of the sum", fixed);
+}
+
+// The values of epilogues::Table: of each integer that the stage rounds to, less the zero point of what it stands for, what
+// the table of 256 bytes makes of it.
+std::string ValuesOf(const std::string& table, Element element, std::int32_t zero_point) {
+  const std::int32_t low = LeastOf(element);
+  std::string values;
+  for (std::int32_t i = 0; i < epilogues::Table<>::kValues; ++i) {
+    const std::int32_t steps = epilogues::Table<>::kLeast + i;
+    const std::int32_t integer = std::clamp(steps + zero_point, low, low + 255);
+    values.push_back(table[static_cast<std::uint8_t>(integer)]);
+  }
+  return values;
+}
+
+// The table of a step: of the convolution's integers, or of the sum, whose steps have the zero point already.
+void AppendTable(const Graph& graph, const ConvolutionStep& what, const Tensor& out,
+                 ConvolutionConstants* constants, std::string* bytes) {
+  if (what.table.empty()) return;
+  const bool of_sum = what.add >= 0 && what.table_is_last;
+  const std::string values =
+      of_sum ? ValuesOf(what.table,
+                        graph
+                            .tensors[static_cast<std::size_t>(
+                                graph.nodes[static_cast<std::size_t>(what.add)].output)]
+                            .element,
+                        0)
+             : ValuesOf(what.table, out.element, out.quantization.zero_point);
+  constants->table_at = Append(values.data(), static_cast<std::int64_t>(values.size()), bytes);
 }
 
 }  // namespace
@@ -144,6 +177,7 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   }
   constants.scales_at = Append(scales.data(), 4 * p.k, bytes);
   if (absl::Status s = SetNumbers(graph, step, &constants); !s.ok()) return s;
+  AppendTable(graph, what, out, &constants, bytes);
   return constants;
 }
 

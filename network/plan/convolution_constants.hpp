@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/layouts/base/abseil.hpp"
@@ -17,10 +19,11 @@ struct ConvolutionConstants {
   rtc::Filter filter{};
   conv::SourceCorrection correction{};
   std::int64_t filter_at = 0, bias_at = 0, scales_at = 0, correction_at = -1;  // -1: there is none
-  // Numbers of the epilogue. Without an addition zero_point is the output's; with one it is 0, and gamma and the
-  // values of QuantizeSteps and QuantizedAdd are set.
+  std::int64_t table_at = -1;
+  // zero_point is the output's where the chain ends in RoundFirst, else 0. gamma is that of an addition.
   float zero_point = 0.0f, gamma = 1.0f;
-  float steps_zero_point = 0.0f, sum_ratio = 1.0f, fixed = 0.0f;
+  // Numbers of the epilogue's stages, by their names in PolicyOf's values.
+  std::vector<std::pair<std::string, float>> numbers{};
 
   // The arguments of a run whose constants lie at `base`.
   rtc::Arguments At(const char* base) const;

@@ -1,6 +1,7 @@
 #include "weft/network/plan/convolution_policy.hpp"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "weft/rtc/text/source_text.hpp"
 
 namespace weft::network {
@@ -29,16 +30,31 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
   };
   const TensorType &src = type(step.src), &dst = type(step.dst);
   ConvolutionPolicy policy;
-  std::string rounding = "RoundFirst";
-  if (what.add >= 0) {
-    rounding = absl::StrCat("QuantizeSteps<", TypeOf(what.element), ">, QuantizedAdd<",
-                            TypeOf(type(step.other).element), ", ",
-                            what.sum_is_first ? "true" : "false", ">");
-    policy.values = {"zero_point", "sum_ratio", "fixed"};
+  // What follows Scale, up to the integer that ClampTo writes.
+  std::vector<std::string> steps;
+  const auto table_to = [&](Element element) {
+    steps.push_back(absl::StrCat("Table<", TypeOf(element), ">"));
+    policy.values.emplace_back("table");
+  };
+  const bool has_table = !what.table.empty();
+  const bool table_is_first = has_table && (what.add < 0 || !what.table_is_last);
+  if (table_is_first) {
+    table_to(what.table_element);
+  } else if (what.add < 0) {
+    steps.emplace_back("RoundFirst");
+  } else {
+    steps.push_back(absl::StrCat("QuantizeSteps<", TypeOf(what.element), ">"));
+    policy.values.emplace_back("zero_point");
   }
+  if (what.add >= 0) {
+    steps.push_back(absl::StrCat("QuantizedAdd<", TypeOf(type(step.other).element), ", ",
+                                 what.sum_is_first ? "true" : "false", ">"));
+    policy.values.insert(policy.values.end(), {"sum_ratio", "fixed"});
+  }
+  if (has_table && !table_is_first) table_to(what.table_element);
   const std::string stages =
       absl::StrCat(src.quantization.zero_point != 0 ? "SourceZeroPoint, " : "", "SumBias, Scale, ",
-                   rounding, ", ClampTo<", TypeOf(dst.element), ">");
+                   absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
   policy.text = rtc::PolicySource(
       {.name = "NetworkConvolution",
        .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",

@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/operators/tensor_plan.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/fold_tables.hpp"
 #include "weft/network/plan/plan.hpp"
 
 namespace weft::network {
@@ -15,17 +17,38 @@ bool IsConvolution(const Node& node) {
   return node.kind == Kind::kConvolution || node.kind == Kind::kFullyConnected;
 }
 
+// Where a concat wants the tensor that it alone reads: `channel` on of tensor `of`, its output.
+struct Slice {
+  int of = -1;
+  std::int64_t channel = 0;
+};
+
+// Where a node writes: a place of the plan, and the channel of it where its output begins.
+struct Target {
+  int place = -1;
+  std::int64_t channel = 0;
+};
+
+// A convolution and what its kernel does besides; the kernel makes the output of the last node.
+struct Fusion {
+  int convolution = -1, add = -1, table = -1;  // nodes; -1: there is none
+};
+
 class Planner {
  public:
-  Planner(const Graph& graph, const PlanOptions& options) : graph_(graph), options_(options) {
+  Planner(const Graph& graph, const PlanOptions& options)
+      : folded_(options.fuse ? FoldTables(graph) : WithoutFolds(graph)),
+        graph_(folded_.graph),
+        options_(options) {
     plan_.batch = options.batch;
-    readers_.resize(graph.tensors.size());
-    maker_.resize(graph.tensors.size(), -1);
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const int input : graph.nodes[i].inputs) ++readers_[static_cast<std::size_t>(input)];
-      maker_[static_cast<std::size_t>(graph.nodes[i].output)] = static_cast<int>(i);
+    readers_.resize(graph_.tensors.size());
+    maker_.resize(graph_.tensors.size(), -1);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (folded_.gone[i]) continue;
+      for (const int input : graph_.nodes[i].inputs) ++readers_[static_cast<std::size_t>(input)];
+      maker_[static_cast<std::size_t>(graph_.nodes[i].output)] = static_cast<int>(i);
     }
-    for (const int output : graph.outputs) ++readers_[static_cast<std::size_t>(output)];
+    for (const int output : graph_.outputs) ++readers_[static_cast<std::size_t>(output)];
   }
 
   absl::StatusOr<Plan> Make() && {
@@ -33,10 +56,10 @@ class Planner {
       places_[{graph_.inputs[i], Format::kNchw}] =
           Place(graph_.inputs[i], Format::kNchw, PlacedTensor::Where::kInput, static_cast<int>(i));
     }
-    const std::vector<int> fused = Fusions();
+    FindFusions();
+    if (options_.fuse) FindSlices();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (std::find(fused.begin(), fused.end(), static_cast<int>(i)) != fused.end()) continue;
-      AddNode(static_cast<int>(i));
+      if (!folded_.gone[i] && !taken_[i]) AddNode(static_cast<int>(i));
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
@@ -98,6 +121,15 @@ class Planner {
     return places_[{index, format}] = place;
   }
 
+  Target TargetOf(int index) {
+    if (const auto slice = slices_.find(index); slice != slices_.end()) {
+      const Target whole = TargetOf(slice->second.of);
+      return {whole.place, whole.channel + slice->second.channel};
+    }
+    const auto at = places_.find({index, FormatOf(tensor(index))});
+    return {at != places_.end() ? at->second : Destination(index), 0};
+  }
+
   const TensorType& type(int place) const {
     return plan_.tensors[static_cast<std::size_t>(place)].type;
   }
@@ -110,54 +142,127 @@ class Planner {
          .name = name});
   }
 
-  // For each addition the convolution that makes one of its operands and no other node reads: the later one, whose
-  // kernel then adds the other operand. They are in fusion_, by the addition; the result is the convolutions.
-  std::vector<int> Fusions() {
-    std::vector<int> fused;
-    for (std::size_t i = 0; options_.fuse && i < graph_.nodes.size(); ++i) {
-      const Node& add = graph_.nodes[i];
-      if (add.kind != Kind::kAdd || add.inputs[0] == add.inputs[1]) continue;
-      int best = -1;
-      for (const int input : add.inputs) {
-        const int maker = maker_[static_cast<std::size_t>(input)];
-        if (maker < 0 || !IsConvolution(node(maker)) ||
-            readers_[static_cast<std::size_t>(input)] != 1)
-          continue;
-        best = std::max(best, maker);
+  // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor; -1: there is none. It is
+  // in fusions_ by its last node.
+  int FusionBehind(int input) const {
+    const int maker = maker_[static_cast<std::size_t>(input)];
+    return fusions_.count(maker) != 0 && readers_[static_cast<std::size_t>(input)] == 1 ? maker
+                                                                                        : -1;
+  }
+
+  // Finds for each convolution what its kernel does besides: a table and an addition behind it, in either order. Of two
+  // convolutions that could take an addition, the later one does.
+  void FindFusions() {
+    taken_.resize(graph_.nodes.size(), false);
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      const Node& n = node(i);
+      if (folded_.gone[static_cast<std::size_t>(i)]) continue;
+      if (IsConvolution(n)) fusions_[i].convolution = i;
+      if (!options_.fuse) continue;
+      int taken = -1;
+      if (n.kind == Kind::kAdd && n.inputs[0] != n.inputs[1]) {
+        for (const int input : n.inputs) {
+          const int behind = FusionBehind(input);
+          if (behind >= 0 && fusions_[behind].add < 0) taken = std::max(taken, behind);
+        }
+        if (taken >= 0) fusions_[i] = fusions_[taken], fusions_[i].add = i;
       }
-      if (best < 0) continue;
-      fused.push_back(best);
-      fusion_[static_cast<int>(i)] = best;
+      if (!folded_.tables[static_cast<std::size_t>(i)].empty()) {
+        const int behind = FusionBehind(n.inputs[0]);
+        if (behind >= 0 && fusions_[behind].table < 0) taken = behind;
+        if (taken >= 0) fusions_[i] = fusions_[taken], fusions_[i].table = i;
+      }
+      if (taken >= 0) taken_[static_cast<std::size_t>(taken)] = true;
     }
-    return fused;
+  }
+
+  // Finds the tensors that only a concat reads and that their makers can write where it wants them.
+  void FindSlices() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& n = graph_.nodes[i];
+      if (n.kind != Kind::kConcat) continue;
+      const Tensor& whole = tensor(n.output);
+      const std::int64_t block =
+          VisitFormat(FormatOf(whole), []<class Layout>() { return Layout::kInterleave; });
+      std::int64_t channel = 0;
+      for (const int input : n.inputs) {
+        const std::int64_t c = tensor(input).c;
+        const bool whole_blocks =
+            channel % block == 0 && (c % block == 0 || channel + c == whole.c);
+        if (whole_blocks && readers_[static_cast<std::size_t>(input)] == 1 &&
+            WritesSlice(input, whole)) {
+          slices_[input] = {n.output, channel};
+        }
+        channel += c;
+      }
+    }
+  }
+
+  // Whether the kernel that makes a tensor can write it into `whole`, with the scale that this has. If that is another one, a
+  // table does it, which is put into requantised_.
+  bool WritesSlice(int index, const Tensor& whole) {
+    const int maker = maker_[static_cast<std::size_t>(index)];
+    if (maker < 0) return false;
+    const Node& n = node(maker);
+    const std::string table =
+        ConvertTable(tensor(index).Type(1, Format::kNhwc), whole.Type(1, Format::kNhwc));
+    const auto fusion = fusions_.find(maker);
+    if (fusion != fusions_.end()) {
+      const Fusion& f = fusion->second;
+      // The operand of an addition is no slice: of several images it lies in another way.
+      if (f.add >= 0 && options_.batch > 1) return false;
+      if (!table.empty() && f.table >= 0 && f.table < f.add) return false;
+    } else if (n.kind == Kind::kConcat) {
+      if (FormatOf(tensor(index)) != FormatOf(whole)) return false;
+    } else if (n.kind == Kind::kQuantize || n.kind == Kind::kDequantize) {
+      return false;
+    }
+    if (table.empty()) return true;
+    if (fusion == fusions_.end() && n.kind != Kind::kTable && n.kind != Kind::kConvert)
+      return false;
+    requantised_[index] = table;
+    return true;
+  }
+
+  // The table that the maker of a tensor applies behind its own: that of the concat that it writes for.
+  std::string Requantised(int index) const {
+    const auto at = requantised_.find(index);
+    return at != requantised_.end() ? at->second : "";
   }
 
   void AddNode(int index) {
     const Node& n = node(index);
-    if (const auto at = fusion_.find(index); at != fusion_.end())
-      return AddConvolution(at->second, index);
-    if (IsConvolution(n)) return AddConvolution(index, -1);
+    if (const auto at = fusions_.find(index); at != fusions_.end()) {
+      return AddConvolution(at->second, n.output);
+    }
     if (n.kind == Kind::kConcat) return AddConcat(n);
     TensorProblem problem;
     problem.kind = n.kind;
     const int src = Source(n.inputs[0]);
     const int other = n.inputs.size() > 1 ? Source(n.inputs[1]) : -1;
-    const int dst = Destination(n.output);
-    problem.src = type(src), problem.dst = type(dst);
+    const auto [dst, channel] = TargetOf(n.output);
+    problem.src = type(src), problem.dst = type(dst), problem.first_channel = channel;
     if (other >= 0) problem.other = type(other);
     problem.window = n.window;
     problem.count_padding = n.count_padding;
     problem.factor_h = n.factor_h, problem.factor_w = n.factor_w;
-    problem.table = std::string(n.table.exists() ? graph_.Bytes(n.table) : "");
+    const std::string behind = Requantised(n.output);
+    if (n.kind == Kind::kTable || !behind.empty()) {
+      problem.kind = Kind::kTable;
+      problem.table = Composed(folded_.tables[static_cast<std::size_t>(index)], behind);
+    }
     plan_.steps.push_back(
         {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name});
   }
 
-  // A step for each input, which writes its channels of the result.
+  // A step for each input that is not there yet, which writes its channels of the result.
   void AddConcat(const Node& n) {
-    const int dst = Destination(n.output);
-    std::int64_t channel = 0;
+    auto [dst, channel] = TargetOf(n.output);
     for (const int input : n.inputs) {
+      if (slices_.count(input) != 0) {
+        channel += tensor(input).c;
+        continue;
+      }
       const int src = Source(input);
       plan_.steps.push_back({.src = src,
                              .dst = dst,
@@ -170,10 +275,11 @@ class Planner {
     }
   }
 
-  void AddConvolution(int index, int add) {
-    const Node& n = node(index);
+  void AddConvolution(const Fusion& fusion, int output) {
+    const Node& n = node(fusion.convolution);
     const Tensor& in = tensor(n.inputs[0]);
-    ConvolutionStep step{.node = index, .element = tensor(n.output).element, .add = add};
+    ConvolutionStep step{
+        .node = fusion.convolution, .element = tensor(n.output).element, .add = fusion.add};
     conv::Problem& p = step.problem;
     p.n = options_.batch, p.c = in.c, p.h = in.h, p.w = in.w, p.k = tensor(n.output).c;
     if (n.kind == Kind::kFullyConnected) {
@@ -190,25 +296,42 @@ class Planner {
         p.groups = n.groups;  // other groups become zeros of a filter for all channels
     }
     const int src = Source(n.inputs[0]);
-    int other = -1, output = n.output;
-    std::string name = n.name;
-    if (add >= 0) {
-      const Node& addition = node(add);
-      step.sum_is_first = addition.inputs[0] == n.output;
-      other = Source(addition.inputs[step.sum_is_first ? 1 : 0]);
-      output = addition.output;
-      absl::StrAppend(&name, " + ", addition.name);
+    int other = -1;
+    if (fusion.table >= 0) {
+      step.table = folded_.tables[static_cast<std::size_t>(fusion.table)];
+      step.table_element = tensor(node(fusion.table).output).element;
+      step.table_is_last = fusion.table > fusion.add;
     }
-    const int dst = Destination(output);
+    if (const std::string behind = Requantised(output); !behind.empty()) {
+      step.table = Composed(step.table, behind);
+      step.table_element = tensor(slices_.at(output).of).element;
+    }
+    if (fusion.add >= 0) {
+      const Node& addition = node(fusion.add);
+      const int own = step.table_is_last ? n.output : node(fusion.table).output;
+      step.sum_is_first = addition.inputs[0] == own;
+      other = Source(addition.inputs[step.sum_is_first ? 1 : 0]);
+    }
+    std::string name = n.name;
+    for (const int behind :
+         {std::min(fusion.add, fusion.table), std::max(fusion.add, fusion.table)}) {
+      if (behind >= 0) absl::StrAppend(&name, " + ", node(behind).name);
+    }
+    const auto [dst, channel] = TargetOf(output);
+    step.first_channel = channel;
     plan_.steps.push_back({.src = src, .other = other, .dst = dst, .what = step, .name = name});
   }
 
-  const Graph& graph_;
+  const FoldedGraph folded_;
+  const Graph& graph_;  // that of folded_
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<int> readers_;  // how many nodes and outputs read a tensor
-  std::vector<int> maker_;    // the node that makes a tensor; -1: none
-  std::map<int, int> fusion_;
+  std::vector<int> readers_;                // how many nodes and outputs read a tensor
+  std::vector<int> maker_;                  // the node that makes a tensor; -1: none
+  std::map<int, Slice> slices_;             // by tensors
+  std::map<int, std::string> requantised_;  // by tensors
+  std::map<int, Fusion> fusions_;           // by their last nodes
+  std::vector<bool> taken_;  // by node: it is part of a larger fusion, and not its last node
   std::map<std::pair<int, Format>, int> places_;  // of tensors of the graph by formats
 };
 

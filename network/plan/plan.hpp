@@ -24,14 +24,20 @@ struct PlacedTensor {
   std::int64_t offset = 0;  // kArena: bytes from its beginning
 };
 
-// A convolution or a fully connected layer, and the addition that follows it in the same kernel.
+// A convolution or a fully connected layer, and what follows it in the same kernel: an addition, and a table before or
+// behind that.
 struct ConvolutionStep {
   conv::Problem problem{};
+  // Where this kernel's channels begin in dst, which has more where it is the result of a concat.
+  std::int64_t first_channel = 0;
   bool depthwise = false;
   int node = -1;                      // of the graph, whose filter this is
   Element element = Element::kUint8;  // of the convolution's own output
   int add = -1;                       // of the graph; -1: there is none
   bool sum_is_first = true;  // whether the convolution is the first operand of the addition
+  std::string table{};  // 256 bytes, what each byte of the integer becomes; empty: there is none
+  Element table_element = Element::kUint8;  // of what the table makes
+  bool table_is_last = true;  // it is of the sum, if there is one; false: of its operand
 };
 
 // One kernel. src, other and dst are places in Plan::tensors; other is -1 where nothing else is read.
@@ -50,7 +56,8 @@ struct Plan {
 
 struct PlanOptions {
   std::int64_t batch = 1;
-  bool fuse = true;  // additions into convolutions
+  // Additions and tables into convolutions, tables into tables, and what alone a concat reads is written where that wants it.
+  bool fuse = true;
 };
 
 // The plan of a graph that CheckGraph accepts. InvalidArgument if the batch is not positive or makes a tensor too large, and

@@ -56,7 +56,7 @@ struct ValueRecord {
 // epilogue's beginning; -1: it has no such stage.
 struct EpilogueRecord {
   std::int32_t copy = -1, low = -1, high = -1, image_sums = -1, channel_values = -1;
-  std::int32_t residual_zero_point = -1;
+  std::int32_t residual_zero_point = -1, table = -1;
 };
 
 // How many filters a prologue needs.
@@ -144,6 +144,8 @@ struct RecordStage {
     if constexpr (HasZeroPoint<Stage>()) {
       record.residual_zero_point = at + WEFT_OFFSET(Stage, zero_point);
     }
+    if constexpr (epilogues::internal::kIsTable<Stage>)
+      record.table = at + WEFT_OFFSET(Stage, table);
     if constexpr (std::is_same_v<Stage, epilogues::PRelu>) {
       record.channel_values = at + WEFT_OFFSET(Stage, slope);
     } else if constexpr (epilogues::internal::WantChannelValues<Stage>::value) {

@@ -98,6 +98,7 @@ void Policy::DescribeEpilogue(const void* epilogue, gemm::OutputRun* run) const 
   read(e.high, run->high);
   read(e.image_sums, run->image_sums);
   read(e.channel_values, run->channel_values);
+  read(e.table, run->table);
   read(e.residual_zero_point, run->residual_zero_point);
 }
 

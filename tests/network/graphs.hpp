@@ -133,4 +133,45 @@ inline Graph SmallResnet() {
   return b.Make();
 }
 
+// Concats whose inputs lie in whole blocks of channels and of which others read none: of convolutions with the scale of the
+// result and with another one, with a table and with an addition behind them, of pooling, and of another concat whose last
+// input fills no block. Then one whose second input does not begin at a block, and one whose input others read.
+inline Graph Concats() {
+  GraphBuilder b(5);
+  const auto add = [&](const char* name, std::int64_t c, Quantization q = {0.05f, 100},
+                       Element element = Element::kUint8) {
+    return b.Add(name, element, c, 5, 6, q);
+  };
+  const auto convolution = [&](int from, std::int64_t from_c, int to, std::int64_t c) {
+    b.FillProducts(b.Put(Kind::kConvolution, {from}, to), c, from_c, 0.003f);
+    return to;
+  };
+  const int x = b.Input("x", Element::kFloat, 7, 5, 6);
+  const int q = add("q", 7, {0.03f, 110});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int plain = convolution(q, 7, add("plain", 32), 32);
+  const int scaled = convolution(q, 7, add("scaled", 64, {0.03f, -5}, Element::kInt8), 64);
+  const int before = convolution(q, 7, add("before", 32, {0.04f, 3}), 32);
+  const int table = add("table", 32);
+  b.Put(Kind::kTable, {before}, table).table = b.Keep(b.RandomBytes(256));
+  const int pooled = add("pooled", 32);
+  b.Put(Kind::kMaxPool, {convolution(q, 7, add("source", 32), 32)}, pooled).window = {
+      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  const int sum = add("sum", 32);
+  b.Put(Kind::kAdd, {pooled, convolution(q, 7, add("operand", 32), 32)}, sum);
+  const int ragged = convolution(q, 7, add("ragged", 20), 20);
+  const int inner = add("inner", 52);
+  b.Put(Kind::kConcat, {sum, ragged}, inner);
+  const int all = add("all", 32 + 64 + 32 + 52);
+  b.Put(Kind::kConcat, {plain, scaled, table, inner}, all);
+  const int behind = convolution(all, 180, add("behind", 40), 40);
+  const int second = convolution(behind, 40, add("second", 32), 32);
+  const int copied = add("copied", 72);
+  b.Put(Kind::kConcat, {behind, second}, copied);
+  const int y = b.Add("y", Element::kFloat, 72, 5, 6);
+  b.Put(Kind::kDequantize, {copied}, y);
+  b.Output(y);
+  return b.Make();
+}
+
 }  // namespace weft::network

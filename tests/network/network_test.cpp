@@ -74,6 +74,70 @@ TEST(Network, AdditionIsPartOfTheConvolution) {
   EXPECT_THAT(fused->Describe(), HasSubstr("node4 + node5"));
 }
 
+// Convolutions with tables behind them, an addition behind a table, a table behind an addition, and a product with a
+// sigmoid: as a detector has them, of one element or of both.
+Graph TablesAndSums(Element element, Element other) {
+  GraphBuilder b(11);
+  const int x = b.Input("x", Element::kFloat, 5, 6, 7);
+  const std::int32_t zero = element == Element::kInt8 ? -9 : 120;
+  const std::int32_t other_zero = other == Element::kInt8 ? -3 : 7;
+  const auto add = [&](const char* name, Element e, float scale) {
+    return b.Add(name, e, 40, 6, 7, {scale, e == element ? zero : other_zero});
+  };
+  const int q = b.Add("q", element, 5, 6, 7, {0.03f, zero});
+  b.Put(Kind::kQuantize, {x}, q);
+  const auto convolution = [&](int from, std::int64_t c, const char* name, Element e) {
+    const int y = add(name, e, 0.05f);
+    b.FillProducts(b.Put(Kind::kConvolution, {from}, y), 40, c, 0.01f);
+    return y;
+  };
+  const auto table = [&](int from, const char* name, Element e) {
+    const int y = add(name, e, 0.02f);
+    b.Put(Kind::kTable, {from}, y).table = b.Keep(b.RandomBytes(256));
+    return y;
+  };
+  const int a = table(convolution(q, 5, "a0", element), "a", other);
+  const int c = convolution(a, 40, "c", element);
+  const int silu = add("silu", other, 0.04f);
+  b.Put(Kind::kMultiply, {c, table(c, "sigmoid", element)}, silu);
+  const int sum = add("sum", element, 0.07f);
+  b.Put(Kind::kAdd, {silu, a}, sum);
+  const int d = convolution(sum, 40, "d", other);
+  const int second = add("second", element, 0.09f);
+  b.Put(Kind::kAdd, {sum, d}, second);
+  const int e = table(second, "e", element);
+  const int converted = add("converted", other, 0.08f);
+  b.Put(Kind::kConvert, {convolution(e, 40, "f", element)}, converted);
+  const int y = b.Add("y", Element::kFloat, 40, 6, 7);
+  b.Put(Kind::kDequantize, {converted}, y);
+  b.Output(y);
+  return b.Make();
+}
+
+TEST(Network, TablesArePartOfConvolutions) {
+  for (const Element element : {Element::kUint8, Element::kInt8}) {
+    const Element other = element == Element::kInt8 ? Element::kUint8 : Element::kInt8;
+    const Graph graph = TablesAndSums(element, other);
+    const auto network = Network::Create(graph, OnCpu());
+    ASSERT_TRUE(network.ok()) << network.status();
+    // quantize, four convolutions and dequantize
+    EXPECT_EQ(network->plan().steps.size(), 6u) << network->Describe();
+    EXPECT_THAT(network->Describe(), HasSubstr("node3 + node4 + node5 + node6"));
+    EXPECT_THAT(network->Describe(), HasSubstr("node7 + node8 + node9"));
+    EXPECT_EQ(Differences(graph, OnCpu(2)), 0);
+  }
+}
+
+// Of one image an addition writes its slice, too.
+TEST(Network, ConcatsAreEqual) {
+  for (const std::int64_t batch : {1, 3}) {
+    EXPECT_EQ(Differences(Concats(), OnCpu(batch)), 0) << batch;
+  }
+  const auto network = Network::Create(Concats(), OnCpu());
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
+}
+
 TEST(Network, SaysWhatIsWrong) {
   const auto network = Network::Create(SmallResnet(), OnCpu());
   ASSERT_TRUE(network.ok()) << network.status();

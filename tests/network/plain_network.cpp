@@ -101,9 +101,15 @@ class PlainNode {
       }
       case Kind::kResize:
         return a.At(n, c, h / node_.factor_h, w / node_.factor_w);
-      case Kind::kMultiply:
+      case Kind::kMultiply: {
+        const View& b = in_[1];
+        const bool all = b.tensor.h * b.tensor.w == 1;
+        const float product =
+            (a.At(n, c, h, w) - a.Zero()) * (b.At(n, c, all ? 0 : h, all ? 0 : w) - b.Zero());
+        return Saturated(out_, std::nearbyint(a.Scale() * b.Scale() / sy * product + zy));
+      }
       case Kind::kAveragePool:
-        break;  // tests/network/operators has them
+        break;  // tests/network/operators has it
     }
     return std::nanf("");
   }

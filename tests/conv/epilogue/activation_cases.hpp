@@ -110,6 +110,26 @@ TEST(ConvolutionActivations, PRelu) {
   run.template operator()<WithEpilogue<Plain, NCHW, 4>>();
 }
 
+struct LookUp {
+  const std::uint8_t* table;
+  float operator()(float x) const {
+    const float step = std::fmin(std::fmax(std::nearbyint(x), -256.0f), 255.0f);
+    return static_cast<float>(table[static_cast<int>(step) + 256]);
+  }
+};
+
+TEST(ConvolutionActivations, TablesAreLookedUp) {
+  std::vector<std::uint8_t> values;
+  for (int i = 0; i < Table<>::kValues; ++i) values.push_back(static_cast<std::uint8_t>(i * 37));
+  const OperatorMemory<std::uint8_t> memory(values);
+  using E = Chain<SumBias, Scale, Table<>, ClampTo<std::uint8_t>>;
+  E epilogue;
+  epilogue.Get<Table<>>().table = memory.get();
+  RunActivation<Simt<E>>(LookUp{values.data()}, epilogue);
+  RunActivation<Mma<E>>(LookUp{values.data()}, epilogue);
+  RunActivation<WithEpilogue<E>>(LookUp{values.data()}, epilogue);
+}
+
 TEST(ConvolutionActivations, ChannelValuesAreChecked) {
   using P = Simt<BiasPRelu<>>;
   const auto op = Convolution<P>::Create(SquareProblem(1, 4, 4, 8, 1, 0, 1));

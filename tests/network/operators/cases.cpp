@@ -301,10 +301,10 @@ bool MakeProblem(Kind kind, const std::vector<int>& row, TensorProblem* p) {
   p->dst = TypeOf(dst, kFormats[row[4]], image, c, scales.dst, scales.zero - 20);
   if (same) p->dst.quantization = p->src.quantization;
   if (kind == Kind::kMultiply && row[9] % 2 == 1) p->other.extents.h = p->other.extents.w = 1;
-  if (kind == Kind::kConvert) {
-    const auto& around = kAround[row[9]];
-    p->first_channel = around[0];
-    p->dst.extents.c += around[0] + around[1];
+  if (!floats_in && !floats_out) {
+    const auto& around = kAround[kind == Kind::kConvert ? row[9] : (row[9] + row[10]) % 6];
+    p->first_channel = kind == Kind::kConvert ? around[0] : RoundUp(around[0], 16);
+    p->dst.extents.c += p->first_channel + around[1];
   }
   if (kind == Kind::kTable) {
     p->table.resize(256);

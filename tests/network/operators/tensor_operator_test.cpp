@@ -181,7 +181,9 @@ TEST(TensorOperatorCheck, SaysFieldValueAndWhatIsAccepted) {
   EXPECT_THAT(Refused(p), HasSubstr("src is of 1x8x-1x4; give extents of 0 or more"));
   p = add;
   p.first_channel = 4;
-  EXPECT_THAT(Refused(p), HasSubstr("first_channel=4; give 0"));
+  EXPECT_THAT(Refused(p), HasSubstr("add: first_channel=4 is not a multiple of 16; give one"));
+  p.kind = Kind::kDequantize, p.dst.element = Element::kFloat, p.first_channel = 16;
+  EXPECT_THAT(Refused(p), HasSubstr("dequantize: first_channel=16; give 0"));
   p = add;
   p.kind = Kind::kTable;
   EXPECT_THAT(Refused(p), HasSubstr("table has 0 bytes; give 256"));
