@@ -297,6 +297,9 @@ absl::Status Operator::Prepare(const conv::ConvPlan& plan) const {
 absl::Status Operator::CompileFor(const conv::ConvPlan& plan, int compute_capability) const {
   const absl::StatusOr<Program> program = state_->CompileFor(compute_capability);
   if (!program.ok()) return program.status();
+  if (facts().record().asks_host) {
+    if (absl::Status s = PrepareOnCpu(); !s.ok()) return s;
+  }
   return program->Link(NumberOfKernel(plan), state_->kept()).status();
 }
 

@@ -149,7 +149,7 @@ class Operator {
   absl::Status PrepareOnCpu() const;
 
   // Compiles and links the kernel of a plan for GPUs of a compute capability, such as 90, into the cache and the archive; it
-  // needs no GPU. The errors of Compile.
+  // needs no GPU. So it does for the CPU if a run on a GPU asks functors on the host. The errors of Compile.
   absl::Status CompileFor(const conv::ConvPlan& plan, int compute_capability) const;
 
   // OK, or why what was compiled is not kept: FailedPrecondition, with the folder and the reason.

@@ -13,16 +13,16 @@ constexpr std::size_t kKeySize = 64, kNumberSize = sizeof(std::uint64_t);
 }  // namespace
 
 std::optional<std::string> Archive::Get(const std::string& key) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto at = values_.find(key);
-  return at == values_.end() ? std::nullopt : std::optional(at->second);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto at = values_.find(key); at != values_.end()) return at->second;
+  }
+  return base_ == nullptr ? std::nullopt : base_->Get(key);
 }
 
 std::optional<std::string> Archive::Find(const std::string& key) {
   std::optional<std::string> found = Get(key);
-  if (found.has_value() || base_ == nullptr) return found;
-  found = base_->Get(key);
-  if (found.has_value()) Add(key, *found);
+  if (found.has_value() && base_ != nullptr) Add(key, *found);
   return found;
 }
 

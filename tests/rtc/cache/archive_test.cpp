@@ -39,6 +39,8 @@ TEST(ArchiveTest, WhatIsWrittenIsReadAgain) {
 TEST(ArchiveTest, KeepsWhatItWasAskedFor) {
   Archive over(*Archive::FromBytes(Written()));
   EXPECT_TRUE(over.IsEmpty());
+  Archive above(std::make_shared<Archive>(*Archive::FromBytes(Written())));
+  EXPECT_EQ(above.Find(Key("b")), std::string(1000, 'x'));
   over.Find(Key("b"));
   over.Add(Key("d"), "new");
   Archive both;
