@@ -96,7 +96,7 @@ struct Network::State {
   bool on_gpu = false, fuse = true;
   arch::DeviceLimits gpu;  // that it is planned for; of a network on the CPU as it is by default
   std::string note;        // about the file that it is of; or empty
-  std::shared_ptr<rtc::Archive> code;  // of the file, and what was compiled
+  std::shared_ptr<const rtc::Archive> file;  // code that was compiled before; or null
   std::vector<std::variant<Convolution, TensorOperator>> steps;  // as plan.steps
   std::shared_ptr<Constants> constants = std::make_shared<Constants>();
   std::shared_ptr<Operators>
@@ -145,6 +145,7 @@ absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
 
 absl::Status Network::State::AddSteps(const NetworkOptions& options) {
   const Machine machine = GetMachine();
+  const auto archive = file == nullptr ? nullptr : std::make_shared<rtc::Archive>(file);
   operators = std::make_shared<Operators>(
       rtc::Options{.policy = "NetworkConvolution",
                    .compiler = options.compiler,
@@ -152,7 +153,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
                    .compute_capability = gpu.compute_capability,
                    .cache_folder = options.cache_folder,
                    .cache_bytes = options.cache_bytes,
-                   .archive = code});
+                   .archive = archive});
   Tiles wanted = options.tiles;
   std::map<std::string, std::pair<ConvolutionPolicy, std::string>> kernels;  // and a node, by texts
   std::vector<std::string> texts(plan.steps.size()), tiles(plan.steps.size());
@@ -181,7 +182,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (const auto* tensor = std::get_if<TensorProblem>(&step.what)) {
-      absl::StatusOr<TensorOperator> op = TensorOperator::Create(*tensor, code);
+      absl::StatusOr<TensorOperator> op = TensorOperator::Create(*tensor, archive);
       if (!op.ok()) return OfNode(op.status(), step.name);
       steps.emplace_back(*std::move(op));
       continue;
@@ -328,17 +329,15 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     if (!device.ok()) return device.status();
     state->gpu = *device;
   }
-  std::shared_ptr<const rtc::Archive> code;
   if (model != nullptr) {
     const FoundPlan found = FindPlan(*model, options.batch, state->gpu);
     state->note = found.note;
     if (found.plan != nullptr) {
       state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
       options.fuse = found.plan->fuse, options.tiles = found.plan->tiles;
-      code = model->code;
+      state->file = model->code;
     }
   }
-  state->code = std::make_shared<rtc::Archive>(std::move(code));
   state->fuse = options.fuse;
   absl::StatusOr<Plan> plan = MakePlan(graph, {.batch = options.batch, .fuse = options.fuse});
   if (!plan.ok()) return plan.status();
@@ -373,7 +372,7 @@ absl::StatusOr<std::string> Network::Save(absl::Span<const Network> networks) {
   std::vector<EnginePart> parts;
   for (const Network& network : networks) {
     const State& state = *network.state_;
-    const auto code = std::make_shared<rtc::Archive>(state.code);
+    const auto code = std::make_shared<rtc::Archive>(state.file);
     if (absl::Status s = state.CompileInto(code); !s.ok()) return s;
     parts.push_back({&state.graph,
                      {.batch = state.plan.batch,

@@ -125,7 +125,11 @@ absl::StatusOr<Code> Code::Compile(const Source& source, int compute_capability,
     if (found.has_value() && Unpack(*found, &compiled, &code.variable_) &&
         compiled.names.size() == source.kernels.size()) {
       code.names_ = std::move(compiled.names);
-      code.code_ = std::make_shared<const std::string>();
+      auto again = std::make_shared<Source>(source);
+      again->error = [](const std::string& messages) {  // it has been compiled before
+        return absl::InternalError(absl::StrCat("rtc: it does not compile any more: ", messages));
+      };
+      code.source_ = std::move(again);
       return code;
     }
     compiled = {};
@@ -173,9 +177,12 @@ absl::StatusOr<std::string> Code::Link(const std::string& name, const Kept& kept
   if (kept.archive != nullptr) {
     if (std::optional<std::string> found = kept.archive->Find(key)) return *std::move(found);
   }
-  if (code_->empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("rtc: the file's compiled code has no kernel ", name, "; make the file anew"));
+  if (code_ == nullptr) {
+    const absl::StatusOr<Code> again = Compile(*source_, compute_capability_, kept.cache);
+    if (!again.ok()) return again.status();
+    absl::StatusOr<std::string> cubin = again->Link(name, kept.cache);
+    if (cubin.ok() && kept.archive != nullptr) kept.archive->Add(key, *cubin);
+    return cubin;
   }
   const Cache* const cache = cache_key_.empty() ? nullptr : kept.cache;
   const std::string cache_key = cache != nullptr ? Digest(in_cache) : "";

@@ -42,8 +42,8 @@ class Code {
   bool from_cache() const { return from_cache_; }
 
   // The cubin of the kernel of one of the names, in a second of a CPU, or none where it is kept.
-  // InvalidArgument, with what the linker says, if it cannot be made; NotFound if the code is an archive's, which has
-  // cubins alone, and not this one.
+  // InvalidArgument, with what the linker says, if it cannot be made. An archive has cubins and no code to link: of one
+  // that lacks this cubin the code is compiled anew, with the errors of Compile.
   absl::StatusOr<std::string> Link(const std::string& name, const Kept& kept) const;
 
  private:
@@ -55,7 +55,8 @@ class Code {
   std::string variable_;   // its bytes
   std::string of_;         // its name
   std::vector<std::string> names_;
-  std::shared_ptr<const std::string> code_;  // empty: an archive's
+  std::shared_ptr<const std::string> code_;  // null: an archive's
+  std::shared_ptr<const Source> source_;     // of an archive's
   absl::Status cache_status_;
   bool from_cache_ = false;
 };
