@@ -12,8 +12,10 @@ namespace weft::python {
 
 class Network {
  public:
-  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU.
-  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse);
+  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. machine: the name of a GPU
+  // that need not be here, which it is only compiled for; or empty.
+  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
+          const std::string& machine);
 
   const network::Network& get() const { return *network_; }
 
