@@ -1,5 +1,5 @@
-# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch, weft::network where nlohmann-json was found, and
-# weft_add_operators; pkg-config knows weft.
+# Installation: find_package(weft) gives weft::weft, weft::headers, weft::arch, weft::network where nlohmann-json was found,
+# weft_add_operators and weft_add_network; pkg-config knows weft.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -13,7 +13,7 @@ install(FILES gemm/arch/cpu_lanes.gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 
 set(installed weft_headers weft_arch weft)
 if(TARGET weft_network)
-  list(APPEND installed weft_network)
+  list(APPEND installed weft_network weft_network_compile)
 endif()
 if(TARGET weft_operators)
   list(APPEND installed weft_operators)
@@ -25,14 +25,15 @@ if(WEFT_READY_MADE)
     list(APPEND installed weft_ready_made_operators)
   endif()
 endif()
-install(TARGETS ${installed} EXPORT weft ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${installed} EXPORT weft ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT weft NAMESPACE weft:: FILE weftTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(weftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/weftConfigVersion.cmake
-              cmake/WeftOperators.cmake cmake/WeftCudaToolkit.cmake cmake/WeftCompiler.cmake
+              cmake/WeftOperators.cmake cmake/WeftNetwork.cmake cmake/WeftCudaToolkit.cmake cmake/WeftCompiler.cmake
               cmake/WeftAbseil.cmake
         DESTINATION ${package_dir})
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "weft/network/engine/engine.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 #include "weft/network/plan/arena.hpp"
@@ -18,6 +19,7 @@
 #include "weft/network/plan/convolution_policy.hpp"
 #include "weft/network/plan/in_parallel.hpp"
 #include "weft/rtc/gpu/driver.hpp"
+#include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::network {
 namespace {
@@ -53,6 +55,8 @@ class Operators {
     return *entry->op;
   }
 
+  const rtc::Options& options() const { return options_; }
+
  private:
   struct Entry {
     std::mutex mutex;
@@ -79,7 +83,10 @@ struct Constants {
 struct Network::State {
   Graph graph;
   Plan plan;
-  bool on_gpu = false;
+  bool on_gpu = false, fuse = true;
+  arch::DeviceLimits gpu;  // that it is planned for; of a network on the CPU as it is by default
+  std::string note;        // about the file that it is of; or empty
+  std::shared_ptr<const rtc::Archive> file;  // code that was compiled before; or null
   std::vector<std::variant<Convolution, TensorOperator>> steps;  // as plan.steps
   std::shared_ptr<Constants> constants = std::make_shared<Constants>();
   std::shared_ptr<Operators>
@@ -89,7 +96,9 @@ struct Network::State {
   // The error of tiles whose first name is that of no convolution.
   absl::Status NoConvolution(const Tiles& tiles) const;
   // What the network runs on.
-  absl::StatusOr<Machine> GetMachine() const;
+  Machine GetMachine() const;
+  // Adds the code of all kernels, of which Create may have left some to the first run.
+  absl::Status CompileInto(const std::shared_ptr<rtc::Archive>& archive) const;
   absl::Status CheckArguments(const Arguments& args, bool gpu) const;
   // The addresses of a plan's tensors in a run.
   std::vector<char*> AddressesOf(const Arguments& args) const;
@@ -109,14 +118,9 @@ absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator&
   return made;
 }
 
-absl::StatusOr<Machine> Network::State::GetMachine() const {
-  if (!on_gpu) {
-    return Machine(
-        conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))});
-  }
-  const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
-  if (!device.ok()) return device.status();
-  return Machine(conv::GpuFactsOf(*device));
+Machine Network::State::GetMachine() const {
+  if (on_gpu) return conv::GpuFactsOf(gpu);
+  return conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
 }
 
 absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
@@ -131,16 +135,16 @@ absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
 }
 
 absl::Status Network::State::AddSteps(const NetworkOptions& options) {
-  const absl::StatusOr<Machine> machine = GetMachine();
-  if (!machine.ok()) return machine.status();
-  const auto* gpu = std::get_if<conv::GpuFacts>(&*machine);
+  const Machine machine = GetMachine();
+  const auto archive = file == nullptr ? nullptr : std::make_shared<rtc::Archive>(file);
   operators = std::make_shared<Operators>(
       rtc::Options{.policy = "NetworkConvolution",
                    .compiler = options.compiler,
                    .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
-                   .compute_capability = gpu == nullptr ? 0 : gpu->limits.compute_capability,
+                   .compute_capability = gpu.compute_capability,
                    .cache_folder = options.cache_folder,
-                   .cache_bytes = options.cache_bytes});
+                   .cache_bytes = options.cache_bytes,
+                   .archive = archive});
   Tiles wanted = options.tiles;
   std::map<std::string, std::pair<ConvolutionPolicy, std::string>> kernels;  // and a node, by texts
   std::vector<std::string> texts(plan.steps.size()), tiles(plan.steps.size());
@@ -149,7 +153,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
     if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
     const auto given = wanted.extract(step.name);
     absl::StatusOr<std::string> tile =
-        ChooseTile(plan, step, *machine, given.empty() ? nullptr : &given.mapped());
+        ChooseTile(plan, step, machine, given.empty() ? nullptr : &given.mapped());
     if (!tile.ok()) return tile.status();
     const ConvolutionPolicy policy = PolicyOf(plan, step, *tile);
     kernels.try_emplace(policy.text, policy, step.name);
@@ -169,7 +173,7 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (const auto* tensor = std::get_if<TensorProblem>(&step.what)) {
-      absl::StatusOr<TensorOperator> op = TensorOperator::Create(*tensor);
+      absl::StatusOr<TensorOperator> op = TensorOperator::Create(*tensor, archive);
       if (!op.ok()) return OfNode(op.status(), step.name);
       steps.emplace_back(*std::move(op));
       continue;
@@ -258,22 +262,121 @@ std::vector<char*> Network::State::AddressesOf(const Arguments& args) const {
   return addresses;
 }
 
-absl::StatusOr<Network> Network::Create(const Graph& graph, const NetworkOptions& options) {
-  if (absl::Status s = CheckGraph(graph); !s.ok()) return s;
-  absl::StatusOr<Plan> plan = MakePlan(graph, {.batch = options.batch, .fuse = options.fuse});
-  if (!plan.ok()) return plan.status();
+absl::Status Network::State::CompileInto(const std::shared_ptr<rtc::Archive>& archive) const {
+  // What is to be compiled at once, and for whom.
+  struct Job {
+    std::size_t step = 0;
+    int kernel = -1;                             // of a tensor operator
+    std::vector<const conv::ConvPlan*> plans{};  // of steps with the same policy
+  };
+  std::map<std::string, Job> convolutions;
+  std::map<int, Job> tensors;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const auto* c = std::get_if<Convolution>(&steps[i])) {
+      const std::string text = PolicyOf(plan, plan.steps[i], c->tile).text;
+      convolutions.try_emplace(text, Job{.step = i}).first->second.plans.push_back(&c->plan);
+    } else if (on_gpu) {
+      for (const int kernel : std::get<TensorOperator>(steps[i]).kernels()) {
+        tensors.try_emplace(kernel, Job{.step = i, .kernel = kernel});
+      }
+    }
+  }
+  std::vector<Job> jobs;
+  for (const auto& [text, job] : convolutions) jobs.push_back(job);
+  for (const auto& [kernel, job] : tensors) jobs.push_back(job);
+  const auto compile = [&](const Job& job) {
+    if (job.kernel >= 0) {
+      return TensorKernelsOnGpu().Compile(job.kernel, gpu.compute_capability, archive.get());
+    }
+    const ConvolutionPolicy policy =
+        PolicyOf(plan, plan.steps[job.step], std::get<Convolution>(steps[job.step]).tile);
+    rtc::Options options = operators->options();
+    options.values = policy.values;
+    options.archive = archive;
+    const absl::StatusOr<rtc::Operator> op = rtc::Compile(policy.text, options);
+    if (!op.ok() || !on_gpu) return op.status();
+    for (const conv::ConvPlan* of : job.plans) {
+      if (absl::Status s = op->CompileFor(*of, gpu.compute_capability); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  };
+  std::vector<absl::Status> compiled(jobs.size());
+  InParallel(jobs.size(), [&](std::size_t i) { compiled[i] = compile(jobs[i]); });
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!compiled[i].ok()) return OfNode(compiled[i], plan.steps[jobs[i].step].name);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
+                                      NetworkOptions options) {
   auto state = std::make_shared<State>();
   state->graph = graph;
-  state->plan = *std::move(plan);
   state->on_gpu = options.back_end == rtc::BackEnd::kGpu ||
                   (options.back_end == rtc::BackEnd::kAny && rtc::ComputeCapability().ok());
-  if (absl::Status s = state->AddSteps(options); !s.ok()) return s;
+  if (state->on_gpu) {
+    const auto device = options.gpu.has_value() ? absl::StatusOr<arch::DeviceLimits>(*options.gpu)
+                                                : rtc::CurrentDevice();
+    if (!device.ok()) return device.status();
+    state->gpu = *device;
+  }
+  if (model != nullptr) {
+    const FoundPlan found = FindPlan(*model, options.batch, state->gpu);
+    state->note = found.note;
+    if (found.plan != nullptr) {
+      state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
+      options.fuse = found.plan->fuse, options.tiles = found.plan->tiles;
+      state->file = model->code;
+    }
+  }
+  state->fuse = options.fuse;
+  absl::StatusOr<Plan> plan = MakePlan(graph, {.batch = options.batch, .fuse = options.fuse});
+  if (!plan.ok()) return plan.status();
+  state->plan = *std::move(plan);
+  if (absl::Status s = state->AddSteps(options); !s.ok()) {
+    return state->note.empty()
+               ? s
+               : absl::Status(s.code(), absl::StrCat(s.message(), "; ", state->note));
+  }
   return Network(std::move(state));
 }
 
+absl::StatusOr<Network> Network::Create(const Graph& graph, const NetworkOptions& options) {
+  if (absl::Status s = CheckGraph(graph); !s.ok()) return s;
+  return Make(graph, nullptr, options);
+}
+
+absl::StatusOr<Network> Network::Load(const Model& model, const NetworkOptions& options) {
+  return Make(model.graph, &model, options);  // ReadModel has checked the graph
+}
+
+absl::StatusOr<Network> Network::Load(std::string_view file, const NetworkOptions& options) {
+  const absl::StatusOr<Model> model = ReadModel(file);
+  return model.ok() ? Load(*model, options) : model.status();
+}
+
+absl::StatusOr<std::string> Network::Save() const {
+  return Save({this, 1});
+}
+
+absl::StatusOr<std::string> Network::Save(absl::Span<const Network> networks) {
+  std::vector<EnginePart> parts;
+  for (const Network& network : networks) {
+    const State& state = *network.state_;
+    const auto code = std::make_shared<rtc::Archive>(state.file);
+    if (absl::Status s = state.CompileInto(code); !s.ok()) return s;
+    parts.push_back({&state.graph,
+                     {.batch = state.plan.batch,
+                      .fuse = state.fuse,
+                      .gpu = state.gpu,
+                      .tiles = network.tiles()},
+                     code});
+  }
+  return WriteEngine(parts);
+}
+
 absl::StatusOr<Network> Network::WithTiles(Tiles tiles) const {
-  const absl::StatusOr<Machine> machine = state_->GetMachine();
-  if (!machine.ok()) return machine.status();
+  const Machine machine = state_->GetMachine();
   auto state = std::make_shared<State>(*state_);
   for (std::size_t i = 0; i < state->steps.size(); ++i) {
     const Step& step = plan().steps[i];
@@ -281,7 +384,7 @@ absl::StatusOr<Network> Network::WithTiles(Tiles tiles) const {
     if (convolution == nullptr) continue;
     const auto given = tiles.extract(step.name);
     if (given.empty() || given.mapped() == convolution->tile) continue;
-    absl::StatusOr<std::string> tile = ChooseTile(plan(), step, *machine, &given.mapped());
+    absl::StatusOr<std::string> tile = ChooseTile(plan(), step, machine, &given.mapped());
     if (!tile.ok()) return tile.status();
     const absl::StatusOr<rtc::Operator> op = state->operators->Get(PolicyOf(plan(), step, *tile));
     if (!op.ok()) return OfNode(op.status(), step.name);
@@ -441,6 +544,7 @@ std::string Network::Describe() const {
       absl::StrCat("network ", graph().name, ": ", plan().batch, " images, ", plan().steps.size(),
                    " kernels, ", arena_bytes(), " bytes of arena, ", constant_bytes(),
                    " of constants, on ", on_gpu() ? "a GPU" : "the CPU", "\n");
+  if (!state_->note.empty()) absl::StrAppend(&text, state_->note, "\n");
   for (std::size_t i = 0; i < plan().steps.size(); ++i) {
     const Step& step = plan().steps[i];
     absl::StrAppend(&text, i, " ", step.name, ": ", tensor(step.src),

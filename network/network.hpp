@@ -12,12 +12,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "weft/gemm/arch/device.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/graph/graph.hpp"
+#include "weft/network/graph/model_file.hpp"
 #include "weft/network/plan/plan.hpp"
 #include "weft/rtc/operator.hpp"
 
@@ -31,6 +35,9 @@ struct NetworkOptions {
   std::int64_t batch = 1;  // images of a run
   // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
   rtc::BackEnd back_end = rtc::BackEnd::kAny;
+  // Of kGpu: the GPU that is planned and compiled for, which this machine need not have (GpuNamed of
+  // weft/network/engine/gpus.hpp); nothing: the current one.
+  std::optional<arch::DeviceLimits> gpu{};
   bool fuse = true;  // additions are part of a convolution's kernel where that is possible
   // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of
   // times chooses.
@@ -52,6 +59,18 @@ class Network {
   // The same network with other tiles: those of steps that are not named stay. Filters are shared, and kernels are compiled that
   // neither this network nor one made of it has. The errors that Create has about tiles.
   absl::StatusOr<Network> WithTiles(Tiles tiles) const;
+
+  // Makes the network of a file. Where the file is an engine that has a plan for options.batch and the machine, the plan's tiles
+  // and fusions are those of the file, and so are the kernels: neither NVRTC nor a C++ compiler nor a cache is needed. Where
+  // it has none, the network is made as by Create, and Describe() says so. The errors of ReadModel and Create.
+  static absl::StatusOr<Network> Load(std::string_view file, const NetworkOptions& options = {});
+  static absl::StatusOr<Network> Load(const Model& model, const NetworkOptions& options = {});
+
+  // The file of an engine: the graph, and the plan and compiled kernels of this network, or of several of one graph, for
+  // other numbers of images and other machines. Kernels that nobody has needed yet are compiled. InvalidArgument if two networks
+  // are for the same images and the same machine, or of two graphs; the errors of Create.
+  absl::StatusOr<std::string> Save() const;
+  static absl::StatusOr<std::string> Save(absl::Span<const Network> networks);
 
   const Graph& graph() const;
   const Plan& plan() const;
@@ -91,6 +110,8 @@ class Network {
 
  private:
   struct State;
+  static absl::StatusOr<Network> Make(const Graph& graph, const Model* model,
+                                      NetworkOptions options);
   explicit Network(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

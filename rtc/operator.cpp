@@ -46,6 +46,7 @@ struct Operator::State {
   std::vector<std::string> values;
   Options options;
   std::optional<Cache> cache;
+  std::shared_ptr<Archive> archive;
   std::optional<Policy> facts;
 
   std::mutex mutex;  // of what follows
@@ -54,7 +55,7 @@ struct Operator::State {
   std::optional<Program> program;  // that the facts are of
   std::optional<Module> module;    // set by Compile
 
-  const Cache* kept() const { return cache.has_value() ? &*cache : nullptr; }
+  Kept kept() const { return {cache.has_value() ? &*cache : nullptr, archive.get()}; }
 
   void Note(const absl::Status& status) {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -167,15 +168,18 @@ absl::StatusOr<Operator> Compile(std::string_view source, const Options& options
     }
   }
   // The key of what is kept has this text alone.
-  if (options.cache_bytes > 0 && options.include.empty() && !IncludesOtherFiles(source)) {
-    state->cache = Cache({.folder = options.cache_folder, .most_bytes = options.cache_bytes});
+  if (options.include.empty() && !IncludesOtherFiles(source)) {
+    state->archive = options.archive;
+    if (options.cache_bytes > 0) {
+      state->cache = Cache({.folder = options.cache_folder, .most_bytes = options.cache_bytes});
+    }
   }
   if (absl::Status s = state->FindFacts(); !s.ok()) return s;
   // The module is a part of the state, and must not keep it alive.
   Operator::State* const of = state.get();
   state->module.emplace(
       *state->facts, [of](int compute_capability) { return of->CompileFor(compute_capability); },
-      state->cache);
+      state->cache, state->archive);
   return Operator(std::move(state));
 }
 
@@ -289,6 +293,15 @@ absl::Status Operator::Run(const conv::ConvPlan& plan, const Arguments& args, St
 
 absl::Status Operator::Prepare(const conv::ConvPlan& plan) const {
   return state_->module->Prepare(plan);
+}
+
+absl::Status Operator::CompileFor(const conv::ConvPlan& plan, int compute_capability) const {
+  const absl::StatusOr<Program> program = state_->CompileFor(compute_capability);
+  if (!program.ok()) return program.status();
+  if (facts().record().asks_host) {
+    if (absl::Status s = PrepareOnCpu(); !s.ok()) return s;
+  }
+  return program->Link(NumberOfKernel(plan), state_->kept()).status();
 }
 
 absl::Status Operator::RunOnCpu(const conv::ConvPlan& plan, const conv::ConvRun& run,

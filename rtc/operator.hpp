@@ -28,6 +28,7 @@
 #include "weft/conv/plan/conv_plan.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
+#include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/policy/policy.hpp"
 #include "weft/rtc/values.hpp"
 
@@ -56,6 +57,8 @@ struct Options {
   // Weft's and the standard library's are not kept.
   std::string cache_folder{};
   std::int64_t cache_bytes = std::int64_t{512} << 20;  // at most, of all; 0: nothing is kept
+  // Looked into before the cache, and given what the operator uses, unless its source includes other files.
+  std::shared_ptr<Archive> archive{};
 };
 
 // A packed filter, or a bank of them, without its type.
@@ -145,6 +148,10 @@ class Operator {
   // there is no NVRTC, and on the CPU, no compiler; the other errors of Compile.
   absl::Status Prepare(const conv::ConvPlan& plan) const;
   absl::Status PrepareOnCpu() const;
+
+  // Compiles and links the kernel of a plan for GPUs of a compute capability, such as 90, into the cache and the archive; it
+  // needs no GPU. So it does for the CPU if a run on a GPU asks functors on the host. The errors of Compile.
+  absl::Status CompileFor(const conv::ConvPlan& plan, int compute_capability) const;
 
   // OK, or why what was compiled is not kept: FailedPrecondition, with the folder and the reason.
   absl::Status cache_status() const;

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "weft/network/graph/graph.hpp"
+#include "weft/network/graph/model_file.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/rtc/cache/digest.hpp"
 
@@ -17,9 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "WEFTNET\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 1, kEngineVersion = 2;  // without code, and with it
 constexpr std::size_t kHeader = 128, kTextSize = 16, kConstantsSize = 24, kDigest = 32,
-                      kDigestBytes = 64;
+                      kDigestBytes = 64, kCodeSize = 96, kFilling = 104;
 
 template <class Number>
 Number NumberAt(std::string_view bytes, std::size_t at) {
@@ -84,6 +84,18 @@ class Fields {
     if (!found.has_value()) return Fail(key, " is \"", text, "\", which is none");
     *word = *found;
   }
+  // The texts of an object, by their keys.
+  void Read(const char* key, std::map<std::string, std::string>* texts) {
+    const Json* value = Find(key);
+    if (value == nullptr) return;
+    if (!value->is_object()) return Fail(key, " is no object");
+    for (const auto& [name, text] : value->items()) {
+      if (!text.is_string()) return Fail(key, " has ", text.dump(), ", which is no text");
+      texts->emplace(name, text.get<std::string>());
+    }
+  }
+  // An object; null if there is no such key.
+  const Json* Part(const char* key) { return Find(key); }
   // The elements of an array; none if there is no such key.
   const Json& List(const char* key) {
     static const Json none = Json::array();
@@ -185,6 +197,47 @@ Node NodeOf(const Json& json, std::size_t place, const Names& names, absl::Statu
   return n;
 }
 
+// The members of a GPU's limits, by their keys.
+template <class Limits, class Function>
+void VisitLimits(Limits& limits, const Function& function) {
+  function("compute_capability", limits.compute_capability);
+  function("sm_count", limits.sm_count);
+  function("shared_memory_per_block", limits.shared_memory_per_block);
+  function("shared_memory_per_sm", limits.shared_memory_per_sm);
+  function("registers_per_sm", limits.registers_per_sm);
+  function("max_threads_per_sm", limits.max_threads_per_sm);
+  function("l2_bytes", limits.l2_bytes);
+}
+
+SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
+  SavedPlan plan;
+  const std::string where = absl::StrCat("plan ", place);
+  Fields fields(json, where, status);
+  fields.Read("batch", &plan.batch);
+  fields.Read("fuse", &plan.fuse);
+  if (const Json* gpu = fields.Part("gpu")) {
+    Fields limits(*gpu, absl::StrCat(where, "'s gpu"), status);
+    VisitLimits(plan.gpu, [&](const char* key, auto& number) {
+      limits.Read(key, &number);
+      if (number <= 0) limits.Fail(key, " is ", number, "; it is at least 1");
+    });
+    limits.End();
+  }
+  fields.Read("tiles", &plan.tiles);
+  if (plan.batch < 1) fields.Fail("batch is ", plan.batch, "; it is at least 1");
+  fields.End();
+  return plan;
+}
+
+Json JsonOf(const SavedPlan& plan) {
+  Json json = {{"batch", plan.batch}, {"fuse", plan.fuse}};
+  if (plan.gpu.compute_capability != 0) {
+    VisitLimits(plan.gpu, [&](const char* key, auto number) { json["gpu"][key] = number; });
+  }
+  json["tiles"] = plan.tiles;
+  return json;
+}
+
 Json JsonOf(const Tensor& t) {
   Json json = {{"name", t.name}, {"element", NameOf(t.element)}, {"shape", {t.c, t.h, t.w}}};
   if (t.element != Element::kFloat) {
@@ -234,6 +287,17 @@ absl::Status Damaged(const std::string& why) {
 }  // namespace
 
 std::string WriteGraph(const Graph& graph) {
+  return WriteModel({.graph = graph});
+}
+
+absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
+  absl::StatusOr<Model> model = ReadModel(bytes);
+  if (!model.ok()) return model.status();
+  return std::move(model->graph);
+}
+
+std::string WriteModel(const Model& model) {
+  const Graph& graph = model.graph;
   const auto names_of = [&](const std::vector<int>& places) {
     Json names = Json::array();
     for (const int place : places)
@@ -247,24 +311,35 @@ std::string WriteGraph(const Graph& graph) {
   for (const Tensor& tensor : graph.tensors) json["tensors"].push_back(JsonOf(tensor));
   json["nodes"] = Json::array();
   for (const Node& node : graph.nodes) json["nodes"].push_back(JsonOf(graph, node));
+  const std::string code = model.code == nullptr ? "" : model.code->Bytes();
+  if (!code.empty()) {
+    json["headers"] = model.headers;
+    json["plans"] = Json::array();
+    for (const SavedPlan& plan : model.plans) json["plans"].push_back(JsonOf(plan));
+  }
   // Names that are no UTF-8 are written with replacement characters.
   std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 63) / 64 * 64, ' ');
   std::string file(kHeader, '\0');
   const std::uint64_t text_size = text.size(),
-                      constants_size = graph.constants == nullptr ? 0 : graph.constants->size();
+                      constants_size = graph.constants == nullptr ? 0 : graph.constants->size(),
+                      code_size = code.size();
+  const std::uint32_t version = code.empty() ? kVersion : kEngineVersion;
   Put(&file, 0, kMagic.data(), kMagic.size());
-  Put(&file, kMagic.size(), &kVersion, sizeof(kVersion));
+  Put(&file, kMagic.size(), &version, sizeof(version));
   Put(&file, kTextSize, &text_size, sizeof(text_size));
   Put(&file, kConstantsSize, &constants_size, sizeof(constants_size));
+  Put(&file, kCodeSize, &code_size, sizeof(code_size));
+  file.reserve(file.size() + text_size + constants_size + code_size);
   file += text;
   if (graph.constants != nullptr) file += *graph.constants;
+  file += code;
   const std::string digest = rtc::Sha256(std::string_view(file).substr(kHeader));
   Put(&file, kDigest, digest.data(), kDigestBytes);
   return file;
 }
 
-absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
+absl::StatusOr<Model> ReadModel(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     return Damaged(
         "these bytes are no file of a model, which begins with WEFTNET; make one by "
@@ -273,24 +348,29 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
   if (bytes.size() < kHeader)
     return Damaged(absl::StrCat("the file ends after ", bytes.size(), " bytes, within its header"));
   const auto version = NumberAt<std::uint32_t>(bytes, kMagic.size());
-  if (version != kVersion) {
-    return Damaged(
-        absl::StrCat("the file has version ", version, "; this library reads version ", kVersion));
+  if (version != kVersion && version != kEngineVersion) {
+    return Damaged(absl::StrCat("the file has version ", version, "; this library reads versions ",
+                                kVersion, " and ", kEngineVersion));
   }
   const auto text_size = NumberAt<std::uint64_t>(bytes, kTextSize);
   const auto constants_size = NumberAt<std::uint64_t>(bytes, kConstantsSize);
+  const auto code_size = NumberAt<std::uint64_t>(bytes, kCodeSize);
   const std::uint64_t rest = bytes.size() - kHeader;
-  if (text_size > rest || constants_size != rest - text_size || text_size % 64 != 0) {
+  if (text_size > rest || constants_size > rest - text_size ||
+      code_size != rest - text_size - constants_size || text_size % 64 != 0) {
     return Damaged(absl::StrCat("the file has ", rest, " bytes behind its header, which says ",
-                                text_size, " of text and ", constants_size,
-                                " of constants; it is cut off or damaged"));
+                                text_size, " of text, ", constants_size, " of constants and ",
+                                code_size, " of compiled code; it is cut off or damaged"));
   }
   const auto is_zero = [](char c) { return c == 0; };
-  const std::string_view filling[] = {bytes.substr(12, 4), bytes.substr(96, 32)};
+  const std::string_view filling[] = {bytes.substr(12, 4),
+                                      bytes.substr(kFilling, kHeader - kFilling)};
   for (const std::string_view zeros : filling) {
     if (!std::all_of(zeros.begin(), zeros.end(), is_zero))
       return Damaged("the file's header is damaged");
   }
+  if ((version == kEngineVersion) != (code_size > 0))
+    return Damaged("the file's header is damaged");
   if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
     return Damaged("the file's bytes are not those of its checksum; it is damaged");
   }
@@ -298,7 +378,8 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
       Json::parse(bytes.substr(kHeader, text_size), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return Damaged("the file's text is no JSON");
   absl::Status status;
-  Graph graph;
+  Model model;
+  Graph& graph = model.graph;
   Names names;
   Fields fields(json, "text", &status);
   fields.Read("name", &graph.name);
@@ -311,11 +392,22 @@ absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
   }
   graph.inputs = names.FindAll("inputs", fields);
   graph.outputs = names.FindAll("outputs", fields);
+  if (code_size > 0) {
+    fields.Read("headers", &model.headers);
+    for (const Json& plan : fields.List("plans")) {
+      model.plans.push_back(PlanOf(plan, model.plans.size(), &status));
+    }
+    absl::StatusOr<std::shared_ptr<const rtc::Archive>> code =
+        rtc::Archive::FromBytes(bytes.substr(kHeader + text_size + constants_size));
+    if (!code.ok()) return code.status();
+    model.code = *std::move(code);
+  }
   fields.End();
   if (!status.ok()) return status;
-  graph.constants = std::make_shared<const std::string>(bytes.substr(kHeader + text_size));
+  graph.constants =
+      std::make_shared<const std::string>(bytes.substr(kHeader + text_size, constants_size));
   if (absl::Status s = CheckGraph(graph); !s.ok()) return s;
-  return graph;
+  return model;
 }
 
 }  // namespace weft::network

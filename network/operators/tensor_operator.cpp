@@ -56,12 +56,15 @@ struct TensorOperator::State {
   TensorProblem problem;
   TensorPlan plan;  // of what is not empty
   bool has_other = false, empty = false;
+  std::shared_ptr<rtc::Archive> archive;  // or null
 };
 
-absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& problem) {
+absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& problem,
+                                                      std::shared_ptr<rtc::Archive> archive) {
   if (absl::Status s = CheckTensorProblem(problem); !s.ok()) return s;
   auto state = std::make_shared<State>();
   state->problem = problem;
+  state->archive = std::move(archive);
   state->has_other = problem.kind == Kind::kAdd || problem.kind == Kind::kMultiply;
   state->empty = IsEmpty(problem.src.extents) || IsEmpty(problem.dst.extents);
   if (!state->empty) state->plan = PlanTensorOperator(problem);
@@ -157,7 +160,13 @@ absl::Status TensorOperator::Prepare() const {
   TensorParams params;
   gemm::Launch launch;
   MakeLaunch(state_->problem, state_->plan, {}, &params, &launch);
-  return TensorKernelsOnGpu().Prepare(launch.kernel);
+  return TensorKernelsOnGpu().Prepare(launch.kernel, state_->archive.get());
+}
+
+std::vector<int> TensorOperator::kernels() const {
+  if (state_->empty) return {};
+  const int narrow = 2 * static_cast<int>(state_->plan.kernel);
+  return state_->plan.wide ? std::vector<int>{narrow + 1, narrow} : std::vector<int>{narrow};
 }
 
 absl::Status TensorOperator::Run(const Arguments& args, Stream stream,
@@ -166,7 +175,7 @@ absl::Status TensorOperator::Run(const Arguments& args, Stream stream,
   TensorParams params;
   gemm::Launch launch;
   MakeLaunch(state_->problem, state_->plan, args, &params, &launch);
-  return TensorKernelsOnGpu().Run(launch, stream, options);
+  return TensorKernelsOnGpu().Run(launch, stream, options, state_->archive.get());
 }
 
 absl::Status TensorOperator::RunOnCpu(const Arguments& args,

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weft/gemm/arch/isa/backend.hpp"
 #include "weft/gemm/launch/launch.hpp"
@@ -15,6 +16,7 @@
 #include "weft/network/operators/tensor_problem.hpp"
 
 namespace weft::rtc {
+class Archive;
 class Kernels;
 }  // namespace weft::rtc
 
@@ -32,8 +34,9 @@ class TensorOperator {
     void* dst = nullptr;
   };
 
-  // The errors of CheckTensorProblem.
-  static absl::StatusOr<TensorOperator> Create(const TensorProblem& problem);
+  // The errors of CheckTensorProblem. archive: where compiled kernels are looked for first, and added; null: nowhere.
+  static absl::StatusOr<TensorOperator> Create(const TensorProblem& problem,
+                                               std::shared_ptr<rtc::Archive> archive = nullptr);
 
   const TensorProblem& problem() const;
 
@@ -53,6 +56,10 @@ class TensorOperator {
   // What the first Run on the current GPU does before its launch, where all addresses are multiples of 16.
   // FailedPrecondition if there is no GPU; NotFound if there is no NVRTC.
   absl::Status Prepare() const;
+
+  // The numbers of the kernels that a Run may start, for TensorKernelsOnGpu().Compile: that of addresses that are all multiples of 16
+  // first, and one for others.
+  std::vector<int> kernels() const;
 
   // Runs on the CPU and returns when it is done. The errors of CheckArguments.
   absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =

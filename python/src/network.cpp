@@ -5,11 +5,13 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "stream.hpp"
+#include "weft/network/engine/gpus.hpp"
 
 namespace weft::python {
 namespace {
@@ -21,19 +23,21 @@ char LetterOf(network::Element element) {
 }  // namespace
 
 Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
-                 network::Tiles tiles) {
-  const network::NetworkOptions options = {
+                 network::Tiles tiles, const std::string& machine) {
+  network::NetworkOptions options = {
       .batch = batch,
       .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
       .fuse = fuse,
       .tiles = std::move(tiles)};
+  if (!machine.empty()) {
+    options.back_end = rtc::BackEnd::kGpu;
+    options.gpu = Value(network::GpuNamed(machine));
+  }
   const std::string_view bytes(file.c_str(), file.size());
   std::optional<absl::StatusOr<network::Network>> made;
   {
     nb::gil_scoped_release release;
-    const absl::StatusOr<network::Graph> graph = network::ReadGraph(bytes);
-    made = graph.ok() ? network::Network::Create(*graph, options)
-                      : absl::StatusOr<network::Network>(graph.status());
+    made = network::Network::Load(bytes, options);
   }
   network_ = std::make_shared<const network::Network>(Value(*std::move(made)));
 }
@@ -107,9 +111,10 @@ void BindNetwork(nb::module_& m) {
   nb::class_<Network> network(m, "Network",
                               "A network for a number of images; weft.network.Network makes it.");
   network
-      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles>(), nb::arg("file"),
-           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
-           nb::arg("tiles") = network::Tiles())
+      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles,
+                    const std::string&>(),
+           nb::arg("file"), nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
+           nb::arg("tiles") = network::Tiles(), nb::arg("machine") = "")
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")
@@ -136,6 +141,21 @@ void BindNetwork(nb::module_& m) {
                    "typing.Any = None) -> None"),
            "Runs the network over arrays where they lie.");
   BindNetworkTune(network);
+  m.def(
+      "save_engine",
+      [](const nb::list& networks) {
+        std::vector<network::Network> all;
+        for (const nb::handle one : networks) all.push_back(nb::cast<const Network&>(one).get());
+        std::optional<absl::StatusOr<std::string>> file;
+        {
+          nb::gil_scoped_release release;
+          file = network::Network::Save(all);
+        }
+        const std::string bytes = Value(*std::move(file));
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      nb::arg("networks"),
+      "The bytes of a file with the compiled kernels of these networks, which are of one graph.");
 }
 
 }  // namespace weft::python

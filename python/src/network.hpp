@@ -14,8 +14,10 @@ namespace weft::python {
 class Network {
  public:
   // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. tiles: by the names of
-  // convolutions; those that it does not name have the ones that the model of times chooses.
-  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles);
+  // convolutions; those that it does not name have the ones that the model of times chooses. machine: the name of a GPU that
+  // need not be here, which it is only compiled for; or empty.
+  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles,
+          const std::string& machine);
 
   const network::Network& get() const { return *network_; }
 

@@ -282,3 +282,28 @@ def test_calls_refused(model):
                                   (lambda: loaded(x[:, :2]), weft.Error, "x")]:
         with pytest.raises(error, match=sentence):
             call()
+
+
+def test_compiled_kernels_are_saved(model, tmp_path, monkeypatch):
+    """What was saved for the CPU runs there without a compiler and a cache; other files and other batches say what is missing."""
+    path, x = tmp_path / "engine.weft", np.random.default_rng(5).normal(size=(2, 3, 8, 6)).astype(np.float32)
+    first = weft.load(model)
+    wanted = first(x)
+    first.save(path, on="cpu", batch=[2])
+    monkeypatch.setenv("CXX", "no_compiler_of_this_name")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    loaded = weft.load(path)
+    assert np.array_equal(loaded(x), wanted)
+    assert "kernels of the file, for 2 images on the CPU" in loaded.describe(2)
+    with pytest.raises(weft.RunError, match="the file has no kernels for 1 image on the CPU, but for 2 images"):
+        loaded(x[:1])
+    assert network.write_graph(network.load_graph(path)) == network.write_graph(first.graph)
+    loaded.save(tmp_path / "again.weft")
+    assert (tmp_path / "again.weft").read_bytes() == path.read_bytes()
+    with pytest.raises(weft.ArgumentError, match='the GPU "toaster" is not known by name; give one of t4'):
+        loaded.save(path, on="toaster")
+    data = path.read_bytes()
+    for damaged in (data[:-1], data[:-1] + bytes([data[-1] ^ 1]), data[:8] + b"\1" + data[9:], data[:100] + b"\1" + data[101:]):
+        path.write_bytes(damaged)
+        with pytest.raises(weft.ArgumentError, match="the .weft file"):
+            weft.load(path)

@@ -114,7 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}) -> None: ...
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, machine: str = "") -> None: ...
 
     @property
     def arena_bytes(self) -> int:
@@ -167,6 +167,11 @@ def check(problem: Problem) -> None:
 
 def check_transposed(problem: Problem, output_padding: tuple[int, int]) -> None:
     """An error unless it is a transposed convolution's."""
+
+def save_engine(networks: list) -> bytes:
+    """
+    The bytes of a file with the compiled kernels of these networks, which are of one graph.
+    """
 
 def nvrtc() -> str:
     """What compiles for a GPU, or why nothing does."""

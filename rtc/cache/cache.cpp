@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An entry is a file KEY.weft of this line, the SHA-256 of the key and the value, and the value.
+// An entry is a file KEY.weft.
 constexpr std::string_view kFirstLine = "weft cache 1\n";
 constexpr std::size_t kDigestSize = 64;
 constexpr char kEnding[] = ".weft", kTemporary[] = ".part";
@@ -86,6 +86,18 @@ int WriteAll(int file, std::string_view text) {
 
 }  // namespace
 
+std::string HeadOfEntry(std::string_view key, std::string_view value) {
+  return absl::StrCat(std::string(kFirstLine), Guard(key, value));
+}
+
+std::optional<std::string_view> ValueOf(std::string_view key, std::string_view entry) {
+  const std::size_t start = kFirstLine.size() + kDigestSize;
+  if (entry.size() < start || entry.substr(0, kFirstLine.size()) != kFirstLine) return std::nullopt;
+  const std::string_view value = entry.substr(start);
+  if (entry.substr(kFirstLine.size(), kDigestSize) != Guard(key, value)) return std::nullopt;
+  return value;
+}
+
 Cache::Cache(const Options& options)
     : folder_(options.folder.empty() ? DefaultFolder() : options.folder),
       most_bytes_(options.most_bytes) {}
@@ -95,13 +107,10 @@ std::optional<std::string> Cache::Read(const std::string& key) const {
   const std::string path = absl::StrCat(folder_, "/", key, kEnding);
   const std::optional<std::string> text = ReadAll(path);
   if (!text.has_value()) return std::nullopt;
-  const std::string_view all = *text;
-  const std::size_t start = kFirstLine.size() + kDigestSize;
-  if (all.size() >= start && all.substr(0, kFirstLine.size()) == kFirstLine &&
-      all.substr(kFirstLine.size(), kDigestSize) == Guard(key, all.substr(start))) {
+  if (const std::optional<std::string_view> value = ValueOf(key, *text)) {
     // The oldest are those that nobody has read for longest.
     utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
-    return std::string(all.substr(start));
+    return std::string(*value);
   }
   unlink(path.c_str());
   return std::nullopt;
@@ -115,7 +124,7 @@ absl::Status Cache::Write(const std::string& key, std::string_view value) const 
   std::string path = absl::StrCat(folder_, "/", key, ".XXXXXX", kTemporary);
   const int file = mkstemps(path.data(), static_cast<int>(sizeof(kTemporary) - 1));
   if (file < 0) return Unwritable(folder_, errno);
-  int failed = WriteAll(file, absl::StrCat(std::string(kFirstLine), Guard(key, value)));
+  int failed = WriteAll(file, HeadOfEntry(key, value));
   if (failed == 0) failed = WriteAll(file, value);
   if (close(file) != 0 && failed == 0) failed = errno;
   if (failed == 0 && rename(path.c_str(), absl::StrCat(folder_, "/", key, kEnding).c_str()) != 0) {

@@ -11,6 +11,11 @@
 
 namespace weft::rtc {
 
+// What is kept of a value under a key, a Digest (rtc/cache/digest.hpp): a line that says the version, the SHA-256 of both, and the
+// value. ValueOf gives the value of such an entry; nothing if it is another key's, or damaged.
+std::string HeadOfEntry(std::string_view key, std::string_view value);
+std::optional<std::string_view> ValueOf(std::string_view key, std::string_view entry);
+
 class Cache {
  public:
   struct Options {

@@ -105,26 +105,42 @@ absl::Status CompileTo(const std::string& object, const std::string& folder,
 }  // namespace
 
 absl::StatusOr<Twin> Twin::Compile(std::string_view source, const TwinOptions& options,
-                                   const Cache* cache) {
-  absl::StatusOr<std::vector<std::string>> command = FindCompiler(options.compiler);
-  if (!command.ok()) return command.status();
+                                   const Kept& kept) {
   const std::string text = TwinText(source, options);
-  const std::string flags = absl::StrJoin(Flags(), " "), compiler = IdentityOf(*command);
-  const std::string_view parts[] = {"twin", text, HeadersDigest(), flags, compiler};
-  const std::string key = cache != nullptr ? Digest(parts) : "";
+  const std::string flags = absl::StrJoin(Flags(), " ");
+  const std::string_view parts[] = {"twin", text, HeadersDigest(), flags};
+  const std::string key = Digest(parts);
 
   const TemporaryFolder folder;
   if (!folder.status().ok()) return folder.status();
   const std::string object = absl::StrCat(folder.path(), "/twin.so");
-  if (cache != nullptr) {
-    if (const std::optional<std::string> kept = cache->Read(key)) {
-      if (!(std::ofstream(object, std::ios::binary) << *kept).flush()) return NoRoom(folder.path());
-      absl::StatusOr<Twin> twin = Load(object);
+  // The system's libraries may be others than those of the time when it was made: it is then made anew.
+  const auto load = [&](const std::string& bytes) -> absl::StatusOr<Twin> {
+    if (!(std::ofstream(object, std::ios::binary) << bytes).flush()) return NoRoom(folder.path());
+    absl::StatusOr<Twin> twin = Load(object);
+    if (twin.ok()) twin->from_cache_ = true;
+    return twin;
+  };
+  absl::Status not_loaded;
+  if (kept.archive != nullptr) {
+    if (const std::optional<std::string> found = kept.archive->Find(key)) {
+      absl::StatusOr<Twin> twin = load(*found);
+      if (twin.ok()) return twin;
+      not_loaded = twin.status();
+    }
+  }
+  absl::StatusOr<std::vector<std::string>> command = FindCompiler(options.compiler);
+  if (!command.ok()) return not_loaded.ok() ? command.status() : not_loaded;
+  const std::string compiler = IdentityOf(*command);
+  const std::string_view by_compiler[] = {key, compiler};
+  const std::string cache_key = kept.cache != nullptr ? Digest(by_compiler) : "";
+  if (kept.cache != nullptr) {
+    if (const std::optional<std::string> found = kept.cache->Read(cache_key)) {
+      absl::StatusOr<Twin> twin = load(*found);
       if (twin.ok()) {
-        twin->from_cache_ = true;
+        if (kept.archive != nullptr) kept.archive->Add(key, *found);
         return twin;
       }
-      // The system's libraries may be others than those of the time when it was made.
     }
   }
   if (absl::Status s = CompileTo(object, folder.path(), text, options, *std::move(command));
@@ -132,9 +148,11 @@ absl::StatusOr<Twin> Twin::Compile(std::string_view source, const TwinOptions& o
     return s;
   }
   absl::StatusOr<Twin> twin = Load(object);
-  if (twin.ok() && cache != nullptr) {
+  if (twin.ok() && (kept.cache != nullptr || kept.archive != nullptr)) {
     std::ifstream file(object, std::ios::binary);
-    twin->cache_status_ = cache->Write(key, std::string(std::istreambuf_iterator<char>(file), {}));
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    if (kept.cache != nullptr) twin->cache_status_ = kept.cache->Write(cache_key, bytes);
+    if (kept.archive != nullptr) kept.archive->Add(key, std::move(bytes));
   }
   return twin;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/rtc/cache/cache.hpp"
+#include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/cpu/twin_table.hpp"
 #include "weft/rtc/policy/policy.hpp"
 
@@ -24,12 +24,12 @@ struct TwinOptions {
 class Twin {
  public:
   // The source has weft/conv/ready_made.hpp included before its first line. It takes 2 s of a CPU, or
-  // none where the cache has the twin. InvalidArgument, with the first lines of what the compiler says,
+  // none where the twin is kept. One of an archive needs no compiler. InvalidArgument, with the first lines of what the compiler says,
   // by the lines of the source, if it does not compile or defines no policy of that name; NotFound if
-  // there is no compiler; FailedPrecondition if the shared object cannot be written or loaded. cache:
-  // where twins are kept; null: nowhere. That it cannot be written is no error: cache_status() says so.
+  // there is no compiler; FailedPrecondition if the shared object cannot be written or loaded.
+  // That the cache cannot be written is no error: cache_status() says so.
   static absl::StatusOr<Twin> Compile(std::string_view source, const TwinOptions& options,
-                                      const Cache* cache = nullptr);
+                                      const Kept& kept = {});
 
   const Policy& policy() const { return policy_; }
   const TwinTable& table() const { return *table_; }

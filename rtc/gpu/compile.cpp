@@ -107,27 +107,42 @@ bool Unpack(const std::string& text, LinkInput* compiled, std::string* variable)
 
 }  // namespace
 
-absl::StatusOr<Code> Code::Compile(const Source& source, int compute_capability,
-                                   const Cache* cache) {
-  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
-  if (!nvrtc.ok()) return nvrtc.status();
-  if (absl::Status s = (*nvrtc)->CheckArchitecture(compute_capability); !s.ok()) return s;
+absl::StatusOr<Code> Code::Compile(const Source& source, int compute_capability, const Kept& kept) {
   const std::vector<std::string> flags = Flags(source.include, compute_capability);
   const std::vector<std::string> link_options =
       LinkOptions(compute_capability, kNoKernel, source.variable);
   const std::string all_options =
       absl::StrCat(absl::StrJoin(flags, " "), "; ", absl::StrJoin(link_options, " "), "; ",
                    absl::StrJoin(source.kernels, " "));
-  const std::string_view parts[] = {"program", source.text, HeadersDigest(), all_options,
-                                    (*nvrtc)->version()};
+  const std::string_view parts[] = {"program", source.text, HeadersDigest(), all_options};
   Code code;
   code.compute_capability_ = compute_capability;
   code.of_ = source.variable;
+  code.key_ = Digest(parts);
   LinkInput compiled;
-  if (cache != nullptr) {
-    code.key_ = Digest(parts);
-    const std::optional<std::string> kept = cache->Read(code.key_);
-    code.from_cache_ = kept.has_value() && Unpack(*kept, &compiled, &code.variable_);
+  if (kept.archive != nullptr) {
+    const std::optional<std::string> found = kept.archive->Find(code.key_);
+    if (found.has_value() && Unpack(*found, &compiled, &code.variable_) &&
+        compiled.names.size() == source.kernels.size()) {
+      code.names_ = std::move(compiled.names);
+      auto again = std::make_shared<Source>(source);
+      again->error = [](const std::string& messages) {  // it has been compiled before
+        return absl::InternalError(absl::StrCat("rtc: it does not compile any more: ", messages));
+      };
+      code.source_ = std::move(again);
+      return code;
+    }
+    compiled = {};
+    code.variable_.clear();
+  }
+  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
+  if (!nvrtc.ok()) return nvrtc.status();
+  if (absl::Status s = (*nvrtc)->CheckArchitecture(compute_capability); !s.ok()) return s;
+  if (kept.cache != nullptr) {
+    const std::string_view by_compiler[] = {code.key_, (*nvrtc)->version()};
+    code.cache_key_ = Digest(by_compiler);
+    const std::optional<std::string> found = kept.cache->Read(code.cache_key_);
+    code.from_cache_ = found.has_value() && Unpack(*found, &compiled, &code.variable_);
   }
   if (!code.from_cache_) {
     absl::StatusOr<LinkInput> made =
@@ -144,29 +159,46 @@ absl::StatusOr<Code> Code::Compile(const Source& source, int compute_capability,
       if (!found.ok()) return found.status();
       code.variable_ = *std::move(found);
     }
-    if (cache != nullptr) {
-      code.cache_status_ = cache->Write(code.key_, Packed(compiled, code.variable_));
+    if (kept.cache != nullptr) {
+      code.cache_status_ = kept.cache->Write(code.cache_key_, Packed(compiled, code.variable_));
     }
+  }
+  if (kept.archive != nullptr) {  // which has cubins, and needs nothing to link
+    kept.archive->Add(code.key_, Packed({.code = {}, .names = compiled.names}, code.variable_));
   }
   code.names_ = std::move(compiled.names);
   code.code_ = std::make_shared<const std::string>(std::move(compiled.code));
   return code;
 }
 
-absl::StatusOr<std::string> Code::Link(const std::string& name, const Cache* cache) const {
-  const std::string_view parts[] = {key_, name};
-  if (key_.empty()) cache = nullptr;
-  const std::string key = cache != nullptr ? Digest(parts) : "";
-  if (cache != nullptr) {
-    if (std::optional<std::string> kept = cache->Read(key)) return *std::move(kept);
+absl::StatusOr<std::string> Code::Link(const std::string& name, const Kept& kept) const {
+  const std::string_view in_archive[] = {key_, name}, in_cache[] = {cache_key_, name};
+  const std::string key = Digest(in_archive);
+  if (kept.archive != nullptr) {
+    if (std::optional<std::string> found = kept.archive->Find(key)) return *std::move(found);
   }
-  absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
-  if (!nvrtc.ok()) return nvrtc.status();
-  absl::StatusOr<std::string> cubin =
-      (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, name, of_));
-  // Where it cannot be kept, Compile has said so.
-  if (cubin.ok() && cache != nullptr) cache->Write(key, *cubin).IgnoreError();
-  return cubin;
+  if (code_ == nullptr) {
+    const absl::StatusOr<Code> again = Compile(*source_, compute_capability_, kept.cache);
+    if (!again.ok()) return again.status();
+    absl::StatusOr<std::string> cubin = again->Link(name, kept.cache);
+    if (cubin.ok() && kept.archive != nullptr) kept.archive->Add(key, *cubin);
+    return cubin;
+  }
+  const Cache* const cache = cache_key_.empty() ? nullptr : kept.cache;
+  const std::string cache_key = cache != nullptr ? Digest(in_cache) : "";
+  std::optional<std::string> cubin = cache != nullptr ? cache->Read(cache_key) : std::nullopt;
+  if (!cubin.has_value()) {
+    absl::StatusOr<const Nvrtc*> nvrtc = Nvrtc::Get();
+    if (!nvrtc.ok()) return nvrtc.status();
+    absl::StatusOr<std::string> linked =
+        (*nvrtc)->Link(*code_, LinkOptions(compute_capability_, name, of_));
+    if (!linked.ok()) return linked;
+    cubin = *std::move(linked);
+    // Where it cannot be kept, Compile has said so.
+    if (cache != nullptr) cache->Write(cache_key, *cubin).IgnoreError();
+  }
+  if (kept.archive != nullptr) kept.archive->Add(key, *cubin);
+  return *std::move(cubin);
 }
 
 const std::string& Program::entry(int index) const {
@@ -176,7 +208,7 @@ const std::string& Program::entry(int index) const {
 }
 
 absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileOptions& options,
-                                         const Cache* cache) {
+                                         const Kept& kept) {
   Code::Source text = {.text = ProgramText(source, options),
                        .file = internal::kSourceName,
                        .include = options.include,
@@ -189,7 +221,7 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
     text.kernels.push_back(
         absl::StrCat("weft::arch::Entry<weft::rtc::KernelOf<WeftPolicy, ", i, ">>"));
   }
-  absl::StatusOr<Code> code = Code::Compile(text, options.compute_capability, cache);
+  absl::StatusOr<Code> code = Code::Compile(text, options.compute_capability, kept);
   if (!code.ok()) return code.status();
   absl::StatusOr<Policy> policy = Policy::FromBytes(code->variable());
   if (!policy.ok()) return policy.status();
@@ -201,11 +233,11 @@ absl::StatusOr<Program> Program::Compile(std::string_view source, const CompileO
   return program;
 }
 
-absl::StatusOr<std::string> Program::Link(int kernel, const Cache* cache) const {
+absl::StatusOr<std::string> Program::Link(int kernel, const Kept& kept) const {
   if (entry(kernel).empty()) {
     return absl::InternalError(absl::StrCat("rtc: the policy has no kernel ", kernel));
   }
-  absl::StatusOr<std::string> cubin = code_.Link(entry(kernel), cache);
+  absl::StatusOr<std::string> cubin = code_.Link(entry(kernel), kept);
   if (absl::IsInvalidArgument(cubin.status())) {
     return internal::CompileError(std::string(cubin.status().message()),
                                   absl::StrCat("of kernel ", entry(kernel)));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/rtc/cache/cache.hpp"
+#include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/policy/policy.hpp"
 
 namespace weft::rtc {
@@ -27,12 +27,12 @@ class Code {
     std::function<absl::Status(const std::string& messages)> error{};
   };
 
-  // It takes a second of a CPU, or none where the cache has the code. cache: where compiled code is kept; null:
-  // nowhere. That it cannot be written is no error: cache_status() says so. Source::error's error if the text does not
+  // It takes a second of a CPU, or none where the code is kept. That the cache cannot be written is no error:
+  // cache_status() says so. What an archive has needs no NVRTC. Source::error's error if the text does not
   // compile; InvalidArgument if the variable holds an address; NotFound if there is no NVRTC; FailedPrecondition if it
   // has no code for such a GPU.
   static absl::StatusOr<Code> Compile(const Source& source, int compute_capability,
-                                      const Cache* cache);
+                                      const Kept& kept);
 
   // The kernels' names in their cubins, in the order of Source::kernels.
   const std::vector<std::string>& names() const { return names_; }
@@ -41,19 +41,22 @@ class Code {
   const absl::Status& cache_status() const { return cache_status_; }
   bool from_cache() const { return from_cache_; }
 
-  // The cubin of the kernel of one of the names, in a second of a CPU, or none where the cache has it.
-  // InvalidArgument, with what the linker says, if it cannot be made.
-  absl::StatusOr<std::string> Link(const std::string& name, const Cache* cache) const;
+  // The cubin of the kernel of one of the names, in a second of a CPU, or none where it is kept.
+  // InvalidArgument, with what the linker says, if it cannot be made. An archive has cubins and no code to link: of one
+  // that lacks this cubin the code is compiled anew, with the errors of Compile.
+  absl::StatusOr<std::string> Link(const std::string& name, const Kept& kept) const;
 
  private:
   Code() = default;
 
   int compute_capability_ = 0;
-  std::string key_;       // of the code in the cache; empty: it is not kept
-  std::string variable_;  // its bytes
-  std::string of_;        // its name
+  std::string key_;        // of the code in an archive
+  std::string cache_key_;  // and in the cache; empty: it is not kept there
+  std::string variable_;   // its bytes
+  std::string of_;         // its name
   std::vector<std::string> names_;
-  std::shared_ptr<const std::string> code_;
+  std::shared_ptr<const std::string> code_;  // null: an archive's
+  std::shared_ptr<const Source> source_;     // of an archive's
   absl::Status cache_status_;
   bool from_cache_ = false;
 };
@@ -69,11 +72,11 @@ struct CompileOptions {
 // the kernel that is needed. Copies are cheap.
 class Program {
  public:
-  // The source has weft/conv/ready_made.hpp included before its first line. The errors, and what cache is, are those
+  // The source has weft/conv/ready_made.hpp included before its first line. The errors, and what is kept, are those
   // of Code::Compile; an error is told by the lines of the source. InvalidArgument also if the source defines no policy
   // of that name, or a functor of the policy is not constexpr.
   static absl::StatusOr<Program> Compile(std::string_view source, const CompileOptions& options,
-                                         const Cache* cache = nullptr);
+                                         const Kept& kept = {});
 
   const Policy& policy() const { return policy_; }
   int compute_capability() const { return code_.compute_capability(); }
@@ -83,8 +86,8 @@ class Program {
   // The name of kernel `index` in its cubin; empty if the policy has no such kernel.
   const std::string& entry(int index) const;
 
-  // The cubin of one kernel, in a second of a CPU, or none where the cache has it.
-  absl::StatusOr<std::string> Link(int kernel, const Cache* cache = nullptr) const;
+  // The cubin of one kernel, in a second of a CPU, or none where it is kept.
+  absl::StatusOr<std::string> Link(int kernel, const Kept& kept = {}) const;
 
  private:
   Program(Policy policy, Code code) : policy_(std::move(policy)), code_(std::move(code)) {}

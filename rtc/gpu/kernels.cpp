@@ -59,9 +59,9 @@ struct Kernels::State {
   const Options options;
   LoadedKernels loaded;
 
-  const Cache* cache() const { return options.cache.has_value() ? &*options.cache : nullptr; }
-
-  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, int compute_capability) const {
+  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, int compute_capability,
+                                            Archive* archive) const {
+    const Kept kept(options.cache.has_value() ? &*options.cache : nullptr, archive);
     if (kernel < 0 || kernel >= static_cast<int>(options.records.size()) ||
         options.records[static_cast<std::size_t>(kernel)].threads == 0) {
       return absl::InternalError(absl::StrCat("rtc: ", options.list, " has no kernel ", kernel));
@@ -80,9 +80,9 @@ struct Kernels::State {
                        .kernels = {absl::StrCat("weft::arch::Entry<", name, ">")},
                        .variable = {},
                        .error = error},
-                      compute_capability, cache());
+                      compute_capability, kept);
     if (!code.ok()) return code.status();
-    absl::StatusOr<std::string> cubin = code->Link(code->names()[0], cache());
+    absl::StatusOr<std::string> cubin = code->Link(code->names()[0], kept);
     if (absl::IsInvalidArgument(cubin.status()))
       return error(std::string(cubin.status().message()));
     if (!cubin.ok()) return cubin.status();
@@ -90,26 +90,26 @@ struct Kernels::State {
                                 record.shared_bytes};
   }
 
-  absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
-    return loaded.Get(kernel, [this](int number, const arch::DeviceLimits& device) {
-      return Make(number, device.compute_capability);
+  absl::StatusOr<LoadedKernels::Found> Get(int kernel, Archive* archive) {
+    return loaded.Get(kernel, [this, archive](int number, const arch::DeviceLimits& device) {
+      return Make(number, device.compute_capability, archive);
     });
   }
 };
 
 Kernels::Kernels(Options options) : state_(std::make_shared<State>(std::move(options))) {}
 
-absl::Status Kernels::Compile(int kernel, int compute_capability) const {
-  return state_->Make(kernel, compute_capability).status();
+absl::Status Kernels::Compile(int kernel, int compute_capability, Archive* archive) const {
+  return state_->Make(kernel, compute_capability, archive).status();
 }
 
-absl::Status Kernels::Prepare(int kernel) const {
-  return state_->Get(kernel).status();
+absl::Status Kernels::Prepare(int kernel, Archive* archive) const {
+  return state_->Get(kernel, archive).status();
 }
 
 absl::Status Kernels::Run(const gemm::Launch& launch, Stream stream,
-                          const gemm::LaunchOptions& options) const {
-  const absl::StatusOr<LoadedKernels::Found> loaded = state_->Get(launch.kernel);
+                          const gemm::LaunchOptions& options, Archive* archive) const {
+  const absl::StatusOr<LoadedKernels::Found> loaded = state_->Get(launch.kernel, archive);
   if (!loaded.ok()) return loaded.status();
   const auto& [code, device] = *loaded;
   arch::LaunchAttributes attributes = launch.attributes;

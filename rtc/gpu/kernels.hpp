@@ -15,7 +15,7 @@
 
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/layouts/base/abseil.hpp"
-#include "weft/rtc/cache/cache.hpp"
+#include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/gpu/compile.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
@@ -65,18 +65,20 @@ class Kernels {
   };
   explicit Kernels(Options options);
 
+  // archive: where the calls below look for compiled code before the cache, and add what they use; null: nowhere.
+
   // Compiles a kernel for a compute capability, and links it, as the first run on such a GPU does; it needs no GPU.
   // NotFound if there is no NVRTC; FailedPrecondition if it has no code for such a GPU; Internal, with what the compiler
   // says, if the kernel does not compile.
-  absl::Status Compile(int kernel, int compute_capability) const;
+  absl::Status Compile(int kernel, int compute_capability, Archive* archive = nullptr) const;
 
   // What the first run of a kernel on the current GPU does before its launch. FailedPrecondition if there is no GPU; the
   // errors of Compile.
-  absl::Status Prepare(int kernel) const;
+  absl::Status Prepare(int kernel, Archive* archive = nullptr) const;
 
   // Enqueues a launch on `stream`. The errors of Prepare; Internal if the driver refuses.
   absl::Status Run(const gemm::Launch& launch, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const;
+                   const gemm::LaunchOptions& options = {}, Archive* archive = nullptr) const;
 
  private:
   struct State;

@@ -14,9 +14,8 @@
 #include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::rtc {
-namespace {
 
-// The number of a plan's kernel, which Link must know before a launch is made.
+// It must be known before a launch is made, since it is linked then.
 int NumberOfKernel(const conv::ConvPlan& plan) {
   if (const auto* multistage = std::get_if<conv::MultistagePlan>(&plan.kernel)) {
     return static_cast<int>(multistage->kind());
@@ -25,15 +24,17 @@ int NumberOfKernel(const conv::ConvPlan& plan) {
   return depthwise != nullptr ? depthwise->kernel : 0;
 }
 
-}  // namespace
-
 struct Module::State {
-  State(Policy of, Compiler by, std::optional<Cache> in)
-      : policy(std::move(of)), compile(std::move(by)), cache(std::move(in)) {}
+  State(Policy of, Compiler by, std::optional<Cache> in, std::shared_ptr<Archive> also)
+      : policy(std::move(of)),
+        compile(std::move(by)),
+        cache(std::move(in)),
+        archive(std::move(also)) {}
 
   const Policy policy;
   const Compiler compile;
   const std::optional<Cache> cache;
+  const std::shared_ptr<Archive> archive;
   LoadedKernels loaded;
   std::mutex mutex;                 // of what follows
   std::map<int, Program> programs;  // by compute capability
@@ -53,7 +54,7 @@ struct Module::State {
     const absl::StatusOr<const Program*> program = ProgramFor(device.compute_capability);
     if (!program.ok()) return program.status();
     absl::StatusOr<std::string> cubin =
-        (*program)->Link(kernel, cache.has_value() ? &*cache : nullptr);
+        (*program)->Link(kernel, {cache.has_value() ? &*cache : nullptr, archive.get()});
     if (!cubin.ok()) return cubin.status();
     const KernelRecord record = policy.kernel(kernel);
     return LoadedKernels::Cubin{*std::move(cubin), (*program)->entry(kernel), record.threads,
@@ -76,8 +77,10 @@ struct Module::State {
   }
 };
 
-Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache)
-    : state_(std::make_shared<State>(std::move(policy), std::move(compile), std::move(cache))) {}
+Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache,
+               std::shared_ptr<Archive> archive)
+    : state_(std::make_shared<State>(std::move(policy), std::move(compile), std::move(cache),
+                                     std::move(archive))) {}
 
 absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
   return state_->Get(NumberOfKernel(plan)).status();

@@ -13,6 +13,9 @@
 
 namespace weft::rtc {
 
+// The number of the kernel of a plan, for Program::Link.
+int NumberOfKernel(const conv::ConvPlan& plan);
+
 // A policy's kernels, each of which is compiled, linked and loaded once for each context of a GPU, when it
 // is first needed. Copies share them. Thread-safe.
 class Module {
@@ -20,9 +23,10 @@ class Module {
   // Compiles the policy for GPUs of a compute capability.
   using Compiler = std::function<absl::StatusOr<Program>(int compute_capability)>;
 
-  // policy: what plans are made of, which is what the compiled code must say, too. cache: where linked
+  // policy: what plans are made of, which is what the compiled code must say, too. cache, archive: where linked
   // kernels are kept; nothing: nowhere.
-  Module(Policy policy, Compiler compile, std::optional<Cache> cache);
+  Module(Policy policy, Compiler compile, std::optional<Cache> cache,
+         std::shared_ptr<Archive> archive = nullptr);
 
   // Links and loads the kernel of a plan for the current GPU, as the first Run does.
   absl::Status Prepare(const conv::ConvPlan& plan) const;

@@ -136,6 +136,20 @@ if(TARGET family_operators)
   set_target_properties(family_operators PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 ")
+  # A network is compiled with the program, and needs no compiler where it runs.
+  string(APPEND lists "set(edges ${WEFT_SOURCES}/examples/embedded_network/edges.weft)
+if(TARGET weft::network)\n  add_executable(network network.cpp)\n  weft_add_network(network \${edges} NAME found BATCH 1 2 CPU)
+endif()
+if(WRONG STREQUAL NO_MODEL)\n  weft_add_network(network none.weft CPU)
+elseif(WRONG STREQUAL NO_MACHINE)\n  weft_add_network(network \${edges} BATCH 2)\nendif()\n")
+  file(WRITE ${work}/network.cpp "#include <iostream>
+#include \"found.hpp\"
+#include \"weft/network/network.hpp\"
+int main() {
+  const auto network = weft::network::Network::Load(weft::network::embedded::found(),
+      {.batch = 2, .back_end = weft::rtc::BackEnd::kCpu, .compiler = \"none\", .cache_bytes = 0});
+  std::cout << (network.ok() ? network->Describe() : std::string(network.status().message()));
+}\n")
   string(APPEND lists "if(WRONG STREQUAL NOWHERE)\n  weft_add_operators(my_program nowhere.hpp MyConv)
 elseif(WRONG STREQUAL IMPORTED)\n  weft_add_gemms(weft::weft my_operators.hpp MyConv)
 elseif(WRONG STREQUAL CUSTOM)\n  add_custom_target(custom)\n  weft_add_operators(custom my_operators.hpp MyConv)\nendif()\n")
@@ -168,6 +182,11 @@ project whose files call Run" ${configure} -DWRONG=IMPORTED)
                ${configure} -DWRONG=CUSTOM)
   failing_step("and the project has Abseil lts_20990101 20990101 in ${work}/abseil; compile Weft with that one"
                ${configure} -DWRONG=ABSEIL)
+  if(EXISTS ${prefix}/bin/weft_network_compile)
+    failing_step("weft_add_network: network: ${work}/none.weft does not exist; weft_run model.onnx --save model.weft makes one"
+                 ${configure} -DWRONG=NO_MODEL)
+    failing_step("say what it is compiled for, ARCHITECTURES 90a, CPU or both" ${configure} -DWRONG=NO_MACHINE)
+  endif()
   step(${configure} -DWRONG=)
   if(CUDA)  # for what Weft was compiled for, as nobody has chosen
     read_commands()
@@ -257,4 +276,9 @@ if(CASE STREQUAL "installed")
   endif()
   set(ENV{CUDA_VISIBLE_DEVICES} "")
   run_program(${build}/through_library)
+  if(EXISTS ${prefix}/bin/weft_network_compile)
+    step(${CMAKE_COMMAND} --build ${build} --target network)
+    step(${build}/network)
+    expect("${output}" "kernels of the file, for 2 images on the CPU" network)
+  endif()
 endif()

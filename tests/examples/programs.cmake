@@ -20,6 +20,12 @@ foreach(run rtc_operator rtc_operator_cpu)
     PASS_REGULAR_EXPRESSION "350 outputs, 1[0-9][0-9] above zero, 0 differ from the reference")
 endforeach()
 
+# What it runs was compiled with it: there is no compiler and no folder for what one makes.
+add_test(NAME example_embedded_network COMMAND embedded_network --backend=cpu)
+set_tests_properties(example_embedded_network PROPERTIES
+  ENVIRONMENT "CXX=/nowhere/c++;XDG_CACHE_HOME=/nowhere"
+  PASS_REGULAR_EXPRESSION "kernels of the file, for 1 image on the CPU\n.*\n[1-9][0-9][0-9] pixels are on an edge")
+
 add_test(NAME example_depthwise_pointwise COMMAND depthwise_pointwise)
 set_tests_properties(example_depthwise_pointwise PROPERTIES
   PASS_REGULAR_EXPRESSION "[1-9][0-9][0-9][0-9] outputs not zero, all those of two operators")

@@ -31,15 +31,20 @@ def import_onnx(model: Any) -> Graph:
 def load_graph(path: str | os.PathLike[str]) -> Graph:
     """The graph of a file: an ONNX model if its name ends in .onnx, else a .weft file."""
     path = pathlib.Path(path)
-    if path.suffix == ".onnx":
-        return import_onnx(path)
+    return import_onnx(path) if path.suffix == ".onnx" else read_graph(_bytes_of(path))
+
+
+def _bytes_of(path: pathlib.Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
-    return read_graph(data)
 
 
 def load(path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None) -> Network:
-    """The network of a file, name.onnx or name.weft. fuse, tiles: see Network."""
-    return Network(load_graph(path), fuse=fuse, tiles=tiles)
+    """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. fuse, tiles: see Network."""
+    path = pathlib.Path(path)
+    if path.suffix == ".onnx":
+        return Network(import_onnx(path), fuse=fuse, tiles=tiles)
+    data = _bytes_of(path)
+    return Network(read_graph(data), fuse=fuse, tiles=tiles, file=data)

@@ -13,6 +13,7 @@ from .. import _weft
 from ._graph import Graph, Node, Tensor, check
 
 _MAGIC, _VERSION, _BEGINNING, _BLOCK = b"WEFTNET\n", 1, 128, 64
+_ENGINE = 2  # the version of files that have compiled code, which C++ reads and writes
 # The constants of a node and their elements. All are little-endian, as the machines are that this runs on.
 _CONSTANTS: dict[str, np.dtype[Any]] = {"filter": np.dtype("<i1"), "filter_scale": np.dtype("<f4"), "bias": np.dtype("<i4"), "table": np.dtype("<u1")}
 _NUMBERS = ("window", "stride", "padding", "dilation", "factors")
@@ -58,14 +59,19 @@ def read_graph(data: bytes) -> Graph:
     if len(data) < _BEGINNING:
         raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes, fewer than its beginning of {_BEGINNING}")
     version, zeros, text_bytes, constant_bytes = struct.unpack("<IIQQ", data[8:32])
-    if version != _VERSION:
-        raise _weft.ArgumentError(f"weft: the .weft file is of version {version}, and this package reads version {_VERSION}")
-    if len(data) != _BEGINNING + text_bytes + constant_bytes:
-        raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes and says {_BEGINNING + text_bytes + constant_bytes}")
-    if zeros or any(data[96:_BEGINNING]) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
+    if version not in (_VERSION, _ENGINE):
+        raise _weft.ArgumentError(f"weft: the .weft file is of version {version}, and this package reads versions {_VERSION} and {_ENGINE}")
+    (code_bytes,) = struct.unpack("<Q", data[96:104])
+    said = _BEGINNING + text_bytes + constant_bytes + code_bytes
+    if len(data) != said:
+        raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes and says {said}")
+    if zeros or any(data[104:_BEGINNING]) or (version == _ENGINE) != (code_bytes > 0) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
         raise _weft.ArgumentError("weft: the .weft file is damaged: its bytes are not those of which it has the SHA-256")
     try:
-        graph = _parse(json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode()), data[_BEGINNING + text_bytes :])
+        text = json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode())
+        if version == _ENGINE:
+            text = {key: value for key, value in text.items() if key not in ("headers", "plans")}
+        graph = _parse(text, data[_BEGINNING + text_bytes : _BEGINNING + text_bytes + constant_bytes])
         check(graph)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         if isinstance(error, _weft.Error):

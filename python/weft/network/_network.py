@@ -5,7 +5,7 @@ import contextlib
 import os
 import pathlib
 import threading
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -38,11 +38,11 @@ class Network:
 
     graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
-    as json writes it.
+    as json writes it. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used.
     """
 
-    def __init__(self, graph: Graph, *, fuse: bool = True, tiles: Any = None) -> None:
-        self.graph, self._fuse, self._file = graph, fuse, write_graph(graph)
+    def __init__(self, graph: Graph, *, fuse: bool = True, tiles: Any = None, file: bytes | None = None) -> None:
+        self.graph, self._fuse, self._file = graph, fuse, write_graph(graph) if file is None else file
         self._tiles = checked(tiles)
         self._planned: dict[tuple[int, bool], Any] = {}
         self._lock = threading.Lock()
@@ -106,12 +106,29 @@ class Network:
         """A line for each kernel."""
         return self.planned(batch, gpu=gpu).describe()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the graph as a .weft file, which weft.load reads without onnx, and C++'s weft::network::ReadGraph."""
+    def save(self, path: str | os.PathLike[str], *, on: str | Sequence[str] = (), batch: int | Sequence[int] = 1) -> None:
+        """Writes a .weft file, which weft.load reads without onnx, and C++'s weft::network::Network::Load.
+
+            model.save("resnet18.weft", on=["H200", "cpu"], batch=[1, 64])
+
+        on: machines whose compiled kernels the file has, so that a network of it needs neither NVRTC nor g++ there and is made at
+            once: "gpu" is the current GPU, "cpu" the CPU; names such as "H200" and architectures such as "90a" are of GPUs that
+            need not be here. Without them the file has what this network's own had: of an ONNX model, the graph.
+        batch: the numbers of images that these kernels are for.
+        """
+        machines = [on] if isinstance(on, str) else list(on)
+        batches = list(batch) if isinstance(batch, (list, tuple)) else [batch]
+        data = _weft.save_engine([self._planned_on(machine, n) for machine in machines for n in batches]) if machines else self._file
         try:
-            pathlib.Path(path).write_bytes(self._file)
+            pathlib.Path(path).write_bytes(data)
         except OSError as error:
             raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
+
+    def _planned_on(self, machine: str, batch: int) -> Any:
+        if machine in ("cpu", "gpu"):
+            return self.planned(batch, gpu=machine == "gpu")
+        _nvrtc.load()
+        return _weft.Network(self._file, batch, True, self._fuse, machine)
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         inputs = self._given(images, named)

@@ -48,6 +48,30 @@ TEST_F(TwinTest, IsKept) {
   EXPECT_FALSE(again->from_cache());
 }
 
+// What an archive has is loaded without a compiler; what does not load is made anew by one.
+TEST_F(TwinTest, AnArchiveNeedsNoCompiler) {
+  Archive written;
+  const auto made = Twin::Compile(kSource, {.policy = "Op"}, {nullptr, &written});
+  ASSERT_TRUE(made.ok()) << made.status();
+  const TwinOptions without = {.policy = "Op", .compiler = "no_compiler_of_this_name"};
+  Archive archive(*Archive::FromBytes(written.Bytes()));
+  const auto found = Twin::Compile(kSource, without, {nullptr, &archive});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(found->policy().IsSame(made->policy()));
+  EXPECT_EQ(archive.Bytes(), written.Bytes());
+  const auto other =
+      Twin::Compile("struct Op : weft::conv::S8Conv32<> {};", without, {nullptr, &archive});
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kNotFound) << other.status();
+
+  Archive broken;
+  const std::string bytes = written.Bytes();
+  broken.Add(bytes.substr(0, 64), "no shared object");
+  EXPECT_EQ(Twin::Compile(kSource, without, {nullptr, &broken}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Twin::Compile(kSource, {.policy = "Op"}, {nullptr, &broken}).ok());
+  EXPECT_EQ(broken.Bytes().size(), bytes.size());
+}
+
 TEST_F(TwinTest, AFolderThatCannotBeWrittenIsNoError) {
   std::ofstream(folder_) << "a file";
   const absl::StatusOr<Twin> made = Compile(kSource);

@@ -210,6 +210,30 @@ TEST(ProgramTest, TheCacheKeepsProgramsAndKernels) {
   EXPECT_TRUE(kept->policy().IsSame(made->policy()));
   EXPECT_EQ(kept->entry(0), made->entry(0));
   EXPECT_EQ(kept->Link(0, &cache).value(), *cubin);
+  // An archive has the facts and the kernels that were linked, and then no compiler is asked.
+  auto written = std::make_shared<Archive>();
+  const absl::StatusOr<Program> noted =
+      Program::Compile(kSource, {.policy = "Op"}, {&cache, written.get()});
+  ASSERT_TRUE(noted.ok()) << noted.status();
+  Archive without_kernels(*Archive::FromBytes(written->Bytes()));
+  EXPECT_EQ(noted->Link(0, {&cache, written.get()}).value(), *cubin);
+  Archive archive(*Archive::FromBytes(written->Bytes()));
+  const absl::StatusOr<Program> found =
+      Program::Compile(kSource, {.policy = "Op"}, {nullptr, &archive});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_FALSE(found->from_cache());
+  EXPECT_TRUE(found->policy().IsSame(made->policy()));
+  EXPECT_EQ(found->Link(0, {nullptr, &archive}).value(), *cubin);
+  EXPECT_EQ(archive.Bytes(), written->Bytes());
+  // One that lacks the kernel is as if there were none.
+  EXPECT_EQ(found->Link(0, {&cache, &without_kernels}).value(), *cubin);
+  EXPECT_GT(without_kernels.Bytes().size(), cubin->size());
+  // Code for another GPU is another one's.
+  Archive empty(*Archive::FromBytes(written->Bytes()));
+  EXPECT_FALSE(
+      Program::Compile(kSource, {.policy = "Op", .compute_capability = 12345}, {nullptr, &empty})
+          .ok());
+  EXPECT_TRUE(empty.IsEmpty());
   std::filesystem::remove_all(folder);
 }
 
