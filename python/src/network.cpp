@@ -18,9 +18,13 @@ char LetterOf(network::Element element) {
 
 }  // namespace
 
-Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse) {
+Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
+                 std::int64_t memory) {
   const network::NetworkOptions options = {
-      .batch = batch, .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu, .fuse = fuse};
+      .batch = batch,
+      .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
+      .fuse = fuse,
+      .most_arena_bytes = memory};
   const std::string_view bytes(file.c_str(), file.size());
   std::optional<absl::StatusOr<network::Network>> made;
   {
@@ -40,6 +44,13 @@ Shape Network::ShapeOf(int tensor) const {
 
 void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
                   const nb::object& stream) const {
+  Over(inputs, outputs, arena, stream, [this](const network::Network::Arguments& args, Stream on) {
+    return network_->on_gpu() ? network_->Run(args, on) : network_->RunOnCpu(args);
+  });
+}
+
+void Network::Over(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
+                   const nb::object& stream, const Use& use) const {
   const network::Graph& graph = network_->graph();
   std::vector<Array> arrays;  // which keep their memory
   const auto read = [&](const nb::list& given, const std::vector<int>& tensors, const char* what) {
@@ -92,16 +103,18 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
   absl::Status status;
   {
     nb::gil_scoped_release release;
-    status = network_->on_gpu() ? network_->Run(args, on) : network_->RunOnCpu(args);
+    status = use(args, on);
   }
   Check(status);
 }
 
 void BindNetwork(nb::module_& m) {
-  nb::class_<Network>(m, "Network",
-                      "A network for a number of images; weft.network.Network makes it.")
-      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool>(), nb::arg("file"),
-           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true)
+  nb::class_<Network> network(m, "Network",
+                              "A network for a number of images; weft.network.Network makes it.");
+  network
+      .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, std::int64_t>(), nb::arg("file"),
+           nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
+           nb::arg("memory") = 0)
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")
@@ -127,6 +140,7 @@ void BindNetwork(nb::module_& m) {
            nb::sig("def run(self, inputs: list, outputs: list, arena: typing.Any, stream: "
                    "typing.Any = None) -> None"),
            "Runs the network over arrays where they lie.");
+  BindNetworkReport(network);
 }
 
 }  // namespace weft::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,8 +13,9 @@ namespace weft::python {
 
 class Network {
  public:
-  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU.
-  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse);
+  // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. memory: what the arena
+  // may have at most, in bytes; 0: any number.
+  Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, std::int64_t memory);
 
   const network::Network& get() const { return *network_; }
 
@@ -21,6 +23,11 @@ class Network {
   // GPU it is enqueued, elsewhere it has been computed.
   void Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
            const nb::object& stream) const;
+
+  // Calls `use` with the addresses of such arrays, and on a GPU with the stream, on which Python's lock is free.
+  using Use = std::function<absl::Status(const network::Network::Arguments&, Stream)>;
+  void Over(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
+            const nb::object& stream, const Use& use) const;
 
  private:
   Shape ShapeOf(int tensor) const;
@@ -30,5 +37,7 @@ class Network {
 
 // Adds the class to the module.
 void BindNetwork(nb::module_& m);
+// Adds to the class what says what a plan does and how long it takes.
+void BindNetworkReport(nb::class_<Network>& network);
 
 }  // namespace weft::python

@@ -9,9 +9,10 @@ from .. import _weft
 from ._file import read_graph, write_graph
 from ._graph import Graph, Node, Tensor
 from ._network import Network
+from ._profile import Plan, PlannedTensor, Step
 from ._reference import run_reference
 
-__all__ = ["Graph", "Network", "Node", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
+__all__ = ["Graph", "Network", "Node", "Plan", "PlannedTensor", "Step", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
 
 
 def import_onnx(model: Any) -> Graph:
@@ -40,6 +41,6 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
     return read_graph(data)
 
 
-def load(path: str | os.PathLike[str], *, fuse: bool = True) -> Network:
-    """The network of a file, name.onnx or name.weft. fuse: see Network."""
-    return Network(load_graph(path), fuse=fuse)
+def load(path: str | os.PathLike[str], *, fuse: bool = True, memory: int | None = None) -> Network:
+    """The network of a file, name.onnx or name.weft. fuse, memory: see Network."""
+    return Network(load_graph(path), fuse=fuse, memory=memory)
