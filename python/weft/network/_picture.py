@@ -10,7 +10,7 @@ from ._svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, s
 from ._table import bytes_in_words, extents_of, format_of, name_of
 
 _ROW, _BOX, _LANE, _TOP = 34.0, 27.0, 8.0, 62.0  # heights of a row and of its box, between two lanes, and of what stands above
-_NODE_WIDTH, _GAP, _KERNEL_WIDTH, _BAR_WIDTH, _NUMBERS = 232.0, 46.0, 300.0, 220.0, 118.0
+_NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 310.0, 110.0, 1160.0
 
 
 def picture_of(graph: Graph, plan: Plan, styled: bool = True) -> str:
@@ -68,7 +68,8 @@ class _Picture:
         self.node_x = 18 + _LANE * left
         self.kernel_x = self.node_x + _NODE_WIDTH + _GAP
         self.bar_x = self.kernel_x + _KERNEL_WIDTH + 20 + _LANE * right
-        self.width, self.height = self.bar_x + _BAR_WIDTH + _NUMBERS, _TOP + _ROW * (self.rows + 2) + 6
+        self.bar_width = max(180.0, _WIDTH - self.bar_x - _NUMBERS)
+        self.width, self.height = self.bar_x + self.bar_width + _NUMBERS, _TOP + _ROW * (self.rows + 2) + 6
         self.heights = {block.begin: self._bottom(block) - self._y(block.begin) for block in self.of_step}
 
     def svg(self, styled: bool) -> str:
@@ -82,7 +83,7 @@ class _Picture:
         parts += [self._node(node, self.node_row[node.name]) for block in self.blocks for node in block.nodes]
         _, measure = measure_of(self.plan)
         most = max([measure(step) for step in self.plan.steps] + [step.floor_us or 0.0 for step in self.plan.steps if self.plan.us is not None] + [1e-9])
-        parts += [self._kernel(step, block, most) for step, block in zip(self.plan.steps, self.of_step)]
+        parts += [self._kernel(at, step, block, most) for at, (step, block) in enumerate(zip(self.plan.steps, self.of_step))]
         return element("svg", "\n".join(filter(None, parts)), xmlns="http://www.w3.org/2000/svg", width=self.width, height=self.height,
                        viewBox=f"0 0 {self.width:.0f} {self.height:.0f}", role="img")
 
@@ -157,22 +158,24 @@ class _Picture:
                  text(x + 8, y + 22.5, f"{node.kind.replace('_', ' ')} {detail}", "small")]
         return element("g", "".join(parts), class_="node")
 
-    def _kernel(self, step: Step, block: Block, most: float) -> str:
+    def _kernel(self, at: int, step: Step, block: Block, most: float) -> str:
         x, top, height = self.kernel_x, self._y(block.begin), self.heights[block.begin]
         y = top + (height - _BOX) / 2
         extents, formats = extents_of(step.destination.shape), format_of(step).replace(">", "\u2192")
         name = step.name if step.nodes else "change of format"
+        words, room = x + 34, _KERNEL_WIDTH - 50
         parts = [element("title", plain(title_of_step(self.plan, step))),
                  element("rect", x=x, y=top, width=_KERNEL_WIDTH, height=height, rx=4, class_="box", fill=fill_of(step.source.format, step.destination.format),
                          stroke=COLORS[step.destination.format]),
-                 text(x + 8, y + 11.5, shortened(name, _KERNEL_WIDTH - 24 - 6.2 * len(extents)), "strong"), text(x + _KERNEL_WIDTH - 8, y + 11.5, extents, "small right"),
-                 text(x + 8, y + 22.5, shortened(f"{step.kernel.replace('_', ' ')}{', ' + step.detail if step.detail else ''}", _KERNEL_WIDTH - 20 - 5.4 * len(formats), 9.5), "small"),
+                 text(x + 26, y + 17.5, at, "right"),
+                 text(words, y + 11.5, shortened(name, room - 6.6 * len(extents)), "strong"), text(x + _KERNEL_WIDTH - 8, y + 11.5, extents, "small right"),
+                 text(words, y + 22.5, shortened(f"{step.kernel.replace('_', ' ')}{', ' + step.detail if step.detail else ''}", room - 5.6 * len(formats), 9.5), "small"),
                  text(x + _KERNEL_WIDTH - 8, y + 22.5, formats, "small right"), self._bar(step, y, most)]
         return element("g", "".join(parts), class_="kernel" if step.nodes else "kernel added")
 
     def _bar(self, step: Step, y: float, most: float) -> str:
         unit, measure = measure_of(self.plan)
-        wide = lambda value: max(0.8, _BAR_WIDTH * value / most)
+        wide = lambda value: max(0.8, self.bar_width * value / most)
         parts = [element("rect", x=self.bar_x, y=y + 6, width=wide(measure(step)), height=15, rx=2, fill=COLORS[step.destination.format])]
         if self.plan.us is not None and step.floor_us is not None:
             parts.append(element("rect", x=self.bar_x, y=y + 10, width=wide(step.floor_us), height=7, class_="floor"))

@@ -26,6 +26,9 @@ text.middle { text-anchor: middle; }
 .link.several { fill: #fff0c4; }
 .edge { fill: none; stroke: #9aa5b1; stroke-width: 1.3; }
 .wire { fill: none; stroke-width: 2.2; }
+.kernel text.small { fill: #2c3a4b; }
+.life text.dark { fill: #2c3a4b; }
+.kernel text.light { fill: #ffffff; }
 .added .box { stroke-dasharray: 4 2; }
 .floor { fill: #111827; opacity: 0.55; }
 .rule { stroke: #e3e7ec; stroke-width: 1; }
@@ -62,14 +65,14 @@ def faded(color: str, part: float) -> str:
 
 def gradients(pairs: list[tuple[str, str]]) -> str:
     """The fills of kernels that change a format, by gradient_of."""
-    made = (element("linearGradient", element("stop", offset="25%", stop_color=faded(COLORS[a], 0.45)) + element("stop", offset="75%", stop_color=faded(COLORS[b], 0.45)),
+    made = (element("linearGradient", element("stop", offset="25%", stop_color=faded(COLORS[a], 0.4)) + element("stop", offset="75%", stop_color=faded(COLORS[b], 0.4)),
                     id=f"{a}-{b}") for a, b in sorted(set(pairs)))
     return element("defs", "".join(made))
 
 
 def fill_of(source: str, destination: str) -> str:
     """The fill of a kernel that reads one format and writes another."""
-    return faded(COLORS[source], 0.45) if source == destination else f"url(#{source}-{destination})"
+    return faded(COLORS[source], 0.4) if source == destination else f"url(#{source}-{destination})"
 
 
 def _value(value: object) -> str:

@@ -4,12 +4,18 @@ from __future__ import annotations
 from ._profile import Plan, Step
 
 
-def table_of(plan: Plan) -> str:
-    """A line for each kernel, in columns, and one of all; times where they were measured, floors on a GPU."""
+def cells_of(plan: Plan) -> list[list[str]]:
+    """A heading, a line for each kernel, and one of all; times where they were measured, floors on a GPU. The last four columns are words."""
     timed, floors = plan.us is not None, plan.gpu
     head = ["", *(["us"] if timed else []), *(["floor"] if floors else []), *(["share"] if timed else []), "MB", "Gop", "kernel", "format", "output", "nodes"]
+    return [head, *([str(at), *_cells(step, timed, floors)] for at, step in enumerate(plan.steps)), _sums(plan, timed, floors)]
+
+
+def table_of(plan: Plan) -> str:
+    """The cells in columns, and what memory a run takes."""
+    rows = cells_of(plan)
+    head = rows[0]
     numbers = len(head) - 4  # the columns that are set to the right
-    rows = [head, *([str(at), *_cells(step, timed, floors)] for at, step in enumerate(plan.steps)), _sums(plan, timed, floors)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     lines = []
     for row in rows:
