@@ -244,12 +244,13 @@ absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions
     if (!smaller.ok()) return smaller.status();
     (smaller->arena_bytes <= options.most_arena_bytes ? fits : too_many) = batch;
   }
-  const std::string images = absl::StrCat(plan.batch, plan.batch == 1 ? " image" : " images");
-  return absl::ResourceExhaustedError(
-      absl::StrCat("network: the arena of ", images, " has ", plan.arena_bytes,
-                   " bytes, and most_arena_bytes=", options.most_arena_bytes, "; ",
-                   fits == 0 ? "not even one image fits: allow more"
-                             : absl::StrCat("allow more, or give ", fits, " images or fewer")));
+  const auto images = [](std::int64_t count) {
+    return absl::StrCat(count, count == 1 ? " image" : " images");
+  };
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "network: the arena of ", images(plan.batch), " has ", plan.arena_bytes,
+      " bytes, and most_arena_bytes=", options.most_arena_bytes, "; allow more",
+      fits == 0 ? "; not even one image fits" : absl::StrCat(", or give at most ", images(fits))));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(NetworkReport, ArenaThatIsTooLarge) {
   const absl::Status status = made(64, most);
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("the arena of 64 images has "));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("allow more, or give 5 images or fewer"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("allow more, or give at most 5 images"));
   EXPECT_THAT(std::string(made(1, 1).message()), HasSubstr("not even one image fits"));
 }
 

@@ -30,8 +30,8 @@ td.number, th.number { text-align: right; } tr:last-child td { font-weight: 600;
 _CHANGE = "change of format"
 
 
-def page_of(graph: Graph, plans: Sequence[Plan], where: str = "") -> str:
-    """The page. plans: one for each number of images. where: what they were made for, such as the name of a GPU."""
+def page_of(graph: Graph, plans: Sequence[Plan], where: str) -> str:
+    """The page. plans: one for each number of images. where: what they run on, such as "an NVIDIA H200"."""
     name = graph.name or "network"
     links = "".join(element("a", f"batch {plan.batch}", href=f"#batch-{plan.batch}") for plan in plans)
     head = element("h1", plain(name)) + (element("nav", links) if len(plans) > 1 else "")
@@ -43,9 +43,8 @@ def page_of(graph: Graph, plans: Sequence[Plan], where: str = "") -> str:
 
 
 def _section(graph: Graph, plan: Plan, where: str) -> str:
-    on = where or ("a GPU" if plan.gpu else "the CPU")
     unit, _ = measure_of(plan)
-    parts = [element("p", plain(f"{plan.batch} image{'s' if plan.batch > 1 else ''} a run, on {on}")), _tiles(graph, plan)]
+    parts = [element("p", plain(f"{plan.batch} image{'s' if plan.batch > 1 else ''} a run, on {where}")), _tiles(graph, plan)]
     what = {"us": "Where time goes", "MB": "Which bytes are moved"}.get(unit, "What bytes and operations take at least")
     parts += [element("h2", what), element("p", "Each kernel is as wide as its part, in the order in which they run; its colour is the format that it writes. Rest the mouse on anything to see more."),
               strip_of(plan), _kinds(graph, plan)]
