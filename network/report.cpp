@@ -25,85 +25,113 @@ class Reporter {
                          .src = step.src,
                          .other = step.other,
                          .dst = step.dst};
+    const Part part = PartOf(step, report.nodes);
+    const TensorType& dst = place(step.dst).type;
     report.bytes = place(step.src).type.bytes() +
-                   (step.other < 0 ? 0 : place(step.other).type.bytes()) + BytesWritten(step);
+                   (step.other < 0 ? 0 : place(step.other).type.bytes()) +
+                   dst.bytes() * part.channels / dst.extents.c;
     for (const int n : report.nodes) AddNode(node(n), &report);
-    if (const auto* part = PartOf(step)) {
-      report.detail = absl::StrCat("channels ", part->first_channel, " to ",
-                                   part->first_channel + part->src.extents.c - 1);
+    if (part.channels != dst.extents.c) {
+      AddDetail(absl::StrCat("channels ", part.first, " to ", part.first + part.channels - 1),
+                &report);
     }
     return report;
   }
 
  private:
   const Node& node(int index) const { return graph_.nodes[static_cast<std::size_t>(index)]; }
+  const Tensor& tensor(int index) const { return graph_.tensors[static_cast<std::size_t>(index)]; }
   const PlacedTensor& place(int index) const {
     return plan_.tensors[static_cast<std::size_t>(index)];
   }
   bool IsPlaced(int tensor) const { return placed_.count(tensor) != 0; }
 
-  // The problem of a step that writes some of a tensor's channels; null of others.
-  static const TensorProblem* PartOf(const Step& step) {
+  // Channels of what a step writes.
+  struct Part {
+    std::int64_t first = 0, channels = 0;
+  };
+
+  // All of them, or of the result of a concat those that the step makes.
+  Part PartOf(const Step& step, const std::vector<int>& nodes) const {
+    int made = place(step.src).tensor;  // by a copy into the concat's result
+    Part part;
+    for (const int n : nodes) {
+      if (node(n).kind == Kind::kConcat) {
+        for (const int input : node(n).inputs) {
+          if (input == made) break;
+          part.first += tensor(input).c;
+        }
+        if (part.channels == 0) part.channels = tensor(made).c;
+      }
+      made = node(n).output;
+    }
+    if (part.channels == 0) part.channels = place(step.dst).type.extents.c;
     const auto* problem = std::get_if<TensorProblem>(&step.what);
-    const bool part = problem != nullptr && problem->kind == Kind::kConvert &&
-                      problem->src.extents.c != problem->dst.extents.c;
-    return part ? problem : nullptr;
+    if (problem != nullptr) part.first = problem->first_channel;
+    return part;
   }
 
-  std::int64_t BytesWritten(const Step& step) const {
-    const TensorType& dst = place(step.dst).type;
-    const auto* part = PartOf(step);
-    return part == nullptr ? dst.bytes() : dst.bytes() * part->src.extents.c / dst.extents.c;
+  // The node that a step is named after: a convolution, or that which a TensorOperator computes.
+  int MainNodeOf(const Step& step) const {
+    if (const auto* convolution = std::get_if<ConvolutionStep>(&step.what))
+      return convolution->node;
+    const auto count = static_cast<int>(graph_.nodes.size());
+    int maker = -1;
+    for (int i = 0; i < count; ++i) {
+      if (node(i).name == step.name) return i;
+      if (node(i).output == place(step.dst).tensor) maker = i;
+    }
+    return maker;
   }
 
-  // The nodes between what a step reads and what it writes. Tensors between them have no place in the plan.
+  // The step's main node, and those before and behind it whose results have no place in the plan.
   std::vector<int> NodesOf(const Step& step) const {
     const int to = place(step.dst).tensor;
-    std::set<int> read = {place(step.src).tensor};
-    if (step.other >= 0) read.insert(place(step.other).tensor);
-    if (read.count(to) != 0) return {};
-    const auto* convolution = std::get_if<ConvolutionStep>(&step.what);
+    if (to == place(step.src).tensor) return {};
+    std::set<int> nodes = {MainNodeOf(step)};
+    std::vector<int> before = {*nodes.begin()};
     const auto count = static_cast<int>(graph_.nodes.size());
-    std::set<int>
-        made;  // tensors that depend on what is read, through the convolution if there is one
-    std::vector<int> behind;
-    for (int i = 0; i < count; ++i) {
-      const auto& inputs = node(i).inputs;
-      const bool follows = std::any_of(inputs.begin(), inputs.end(), [&](int input) {
-        return made.count(input) != 0 || (convolution == nullptr && read.count(input) != 0);
-      });
-      if (!follows && !(convolution != nullptr && convolution->node == i)) continue;
-      behind.push_back(i);
-      if (!IsPlaced(node(i).output)) made.insert(node(i).output);
-    }
-    std::set<int> wanted = {to};
-    std::vector<int> nodes;
-    for (auto i = behind.rbegin(); i != behind.rend(); ++i) {
-      if (wanted.count(node(*i).output) == 0) continue;
-      nodes.insert(nodes.begin(), *i);
-      for (const int input : node(*i).inputs) {
-        if (!IsPlaced(input)) wanted.insert(input);
+    while (!before.empty()) {
+      const Node& last = node(before.back());
+      before.pop_back();
+      if (last.kind == Kind::kConcat)
+        continue;  // its other inputs are written by steps of their own
+      for (const int input : last.inputs) {
+        if (IsPlaced(input)) continue;
+        for (int i = 0; i < count; ++i) {
+          if (node(i).output == input && nodes.insert(i).second) before.push_back(i);
+        }
       }
     }
-    return nodes;
+    const int main = MainNodeOf(step);
+    for (int i = main, made = node(main).output; made != to && !IsPlaced(made); ++i) {
+      if (i == count) break;
+      const auto& inputs = node(i).inputs;
+      if (std::find(inputs.begin(), inputs.end(), made) == inputs.end()) continue;
+      nodes.insert(i);
+      made = node(i).output;
+    }
+    return {nodes.begin(), nodes.end()};
+  }
+
+  static void AddDetail(const std::string& text, StepReport* report) {
+    absl::StrAppend(&report->detail, report->detail.empty() ? "" : ", ", text);
   }
 
   void AddNode(const Node& n, StepReport* report) const {
     report->bytes += n.filter.bytes + n.filter_scale.bytes + n.bias.bytes + n.table.bytes;
-    const Tensor& out = graph_.tensors[static_cast<std::size_t>(n.output)];
+    const Tensor& out = tensor(n.output);
     // Each byte of a filter is multiplied once for each pixel of the output.
     report->operations += 2.0 * double(n.filter.bytes) * double(out.h * out.w * plan_.batch);
     const Window& w = n.window;
-    const auto add = [&](const std::string& text) {
-      absl::StrAppend(&report->detail, report->detail.empty() ? "" : ", ", text);
-    };
     if (n.kind == Kind::kConvolution || n.kind == Kind::kMaxPool || n.kind == Kind::kAveragePool) {
-      add(absl::StrCat(w.h, "x", w.w,
-                       w.stride_h == 1 && w.stride_w == 1
-                           ? ""
-                           : absl::StrCat(" / ", w.stride_h, "x", w.stride_w)));
+      AddDetail(absl::StrCat(w.h, "x", w.w,
+                             w.stride_h == 1 && w.stride_w == 1
+                                 ? ""
+                                 : absl::StrCat(" / ", w.stride_h, "x", w.stride_w)),
+                report);
     }
-    if (n.groups > 1) add(absl::StrCat(n.groups, " groups"));
+    if (n.groups > 1) AddDetail(absl::StrCat(n.groups, " groups"), report);
   }
 
   const Graph& graph_;

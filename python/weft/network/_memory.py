@@ -55,10 +55,10 @@ def arena_of(plan: Plan, styled: bool = False) -> str:
 
 def _needed(plan: Plan) -> list[int]:
     """Of each step the bytes of the arena that tensors take; those of a residual that is added in place are the sum's as well."""
-    needed = []
+    needed, lives = [], plan.lives()
     for at in range(len(plan.steps)):
         end = total = 0
-        for begin, size in sorted((tensor.offset, tensor.bytes) for tensor, first, last in plan.lives() if first <= at <= last):
+        for begin, size in sorted((tensor.offset, tensor.bytes) for tensor, first, last in lives if first <= at <= last):
             total += max(0, begin + size - max(begin, end))
             end = max(end, begin + size)
         needed.append(total)

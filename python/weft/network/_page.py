@@ -8,7 +8,7 @@ from ._memory import arena_of, strip_of
 from ._picture import measure_of, picture_of
 from ._profile import Plan, Step
 from ._svg import STYLE, element, plain
-from ._table import bytes_in_words, cells_of
+from ._table import amount, bytes_in_words, cells_of
 
 _STYLE = """
 body { margin: 0; background: #ffffff; color: #1b2430; font: 14px/1.45 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
@@ -63,7 +63,7 @@ def _tiles(graph: Graph, plan: Plan) -> str:
         tiles += [(f"{1e6 * plan.batch / plan.us:,.0f}", "images/s"), (f"{plan.us / 1e3:,.3f}", "ms a run")]
     if plan.floor_us:
         tiles.append((f"{plan.floor_us / 1e3:,.3f}", "ms, sum of floors"))
-    tiles += [(str(len(graph.nodes)), "nodes"), (str(len(plan.steps)), "kernels"), (f"{sum(step.operations for step in plan.steps) / 1e9:,.2f}", "Gop"),
+    tiles += [(str(len(graph.nodes)), "nodes"), (str(len(plan.steps)), "kernels"), (amount(sum(step.operations for step in plan.steps) / 1e9), "Gop"),
               (bytes_in_words(plan.arena_bytes), "arena"), (bytes_in_words(plan.arena_bytes // plan.batch), "arena an image"), (bytes_in_words(plan.constant_bytes), "filters")]
     return element("div", "".join(element("div", element("b", plain(value)) + element("span", what), class_="tile") for value, what in tiles), class_="tiles")
 
@@ -88,8 +88,8 @@ def _kinds(graph: Graph, plan: Plan) -> str:
     lines = []
     for name, steps in sorted(kinds.items(), key=lambda item: (-sum(map(measure, item[1])), item[0])):
         taken = sum(map(measure, steps))
-        lines.append([name, str(len(steps)), f"{taken:,.2f}", *([f"{sum(step.floor_us or 0.0 for step in steps):,.2f}"] if timed else []), f"{100 * taken / total:.1f} %"])
-    lines.append(["all", str(len(plan.steps)), f"{total:,.2f}", *([f"{plan.floor_us:,.2f}"] if timed else []), "100.0 %"])
+        lines.append([name, str(len(steps)), amount(taken), *([amount(sum(step.floor_us or 0.0 for step in steps))] if timed else []), f"{100 * taken / total:.1f} %"])
+    lines.append(["all", str(len(plan.steps)), amount(total), *([amount(plan.floor_us or 0.0)] if timed else []), "100.0 %"])
     head = ["kernels", "", unit, *(["floor, us"] if timed else []), "share"]
     return _rows(head, lines, text=1, bars=[float(line[-1].split()[0]) for line in lines[:-1]])
 

@@ -7,7 +7,7 @@ from ._graph import Graph, Node
 from ._profile import Plan, PlannedTensor, Step
 from ._rows import Block, Net, blocks_of, lanes_of, nets_of_graph, nets_of_plan, next_rows
 from ._svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, shortened, text
-from ._table import bytes_in_words, extents_of, format_of, name_of
+from ._table import amount, bytes_in_words, extents_of, format_of, name_of
 
 _ROW, _BOX, _LANE, _TOP = 34.0, 27.0, 8.0, 62.0  # heights of a row and of its box, between two lanes, and of what stands above
 _NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 310.0, 110.0, 1160.0
@@ -180,7 +180,7 @@ class _Picture:
         if self.plan.us is not None and step.floor_us is not None:
             parts.append(element("rect", x=self.bar_x, y=y + 10, width=wide(step.floor_us), height=7, class_="floor"))
         longest = max(measure(step), step.floor_us or 0.0 if self.plan.us is not None else 0.0)
-        said = f"{measure(step):,.{1 if unit != 'MB' else 2}f}"
+        said = amount(measure(step)) if unit == "MB" else f"{measure(step):,.1f}"
         parts.append(text(self.bar_x + wide(longest) + 6, y + 17.5, said, "strong"))
         if step.share is not None:
             parts.append(text(self.bar_x + wide(longest) + 12 + 6.6 * len(said), y + 17.5, f"{100 * step.share:.1f} %", "small"))

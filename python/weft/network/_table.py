@@ -49,7 +49,8 @@ def bytes_in_words(count: int) -> str:
     return f"{count} bytes"
 
 
-def _amount(number: float) -> str:
+def amount(number: float) -> str:
+    """A number with as many digits as are worth reading."""
     return f"{number:,.{3 if number < 1 else 2}f}"
 
 
@@ -57,7 +58,7 @@ def _cells(step: Step, timed: bool, floors: bool) -> list[str]:
     cells = [f"{step.us:,.1f}"] if timed else []
     cells += [f"{step.floor_us:,.1f}"] if floors else []
     cells += [f"{100 * (step.share or 0):.1f} %"] if timed else []
-    return [*cells, _amount(step.bytes / 1e6), _amount(step.operations / 1e9) if step.operations else "-", step.kernel, format_of(step),
+    return [*cells, amount(step.bytes / 1e6), amount(step.operations / 1e9) if step.operations else "-", step.kernel, format_of(step),
             extents_of(step.destination.shape), name_of(step)]
 
 
@@ -65,7 +66,7 @@ def _sums(plan: Plan, timed: bool, floors: bool) -> list[str]:
     cells = [f"{sum(step.us or 0.0 for step in plan.steps):,.1f}"] if timed else []
     cells += [f"{plan.floor_us:,.1f}"] if floors else []
     cells += ["100.0 %"] if timed else []
-    return ["sum", *cells, _amount(sum(step.bytes for step in plan.steps) / 1e6), _amount(sum(step.operations for step in plan.steps) / 1e9),
+    return ["sum", *cells, amount(sum(step.bytes for step in plan.steps) / 1e6), amount(sum(step.operations for step in plan.steps) / 1e9),
             f"{len(plan.steps)} kernels", "", "", ""]
 
 
