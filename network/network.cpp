@@ -239,6 +239,13 @@ absl::Status Network::State::CheckArguments(const Arguments& args, bool gpu) con
                      "; give the address of arena_bytes()=", plan.arena_bytes,
                      " bytes, a multiple of ", kArenaAlignment));
   }
+  const auto steps = static_cast<int>(plan.steps.size());
+  const int end = args.end == -1 ? steps : args.end;
+  if (args.begin < 0 || args.begin > end || end > steps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "network: begin=", args.begin, " and end=", args.end,
+        " are no part of the plan; give 0 <= begin <= end <= ", steps, ", or -1 as end"));
+  }
   return absl::OkStatus();
 }
 
@@ -261,6 +268,29 @@ std::vector<char*> Network::State::AddressesOf(const Arguments& args) const {
   }
   return addresses;
 }
+
+namespace {
+
+// What is said of a plan whose arena is larger than most_arena_bytes.
+absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions& options) {
+  // The arena of `fits` images is small enough, that of `too_many` is not; it grows with the images.
+  std::int64_t fits = 0, too_many = plan.batch;
+  while (fits + 1 < too_many) {
+    const std::int64_t batch = fits + (too_many - fits) / 2;
+    const auto smaller = MakePlan(graph, {.batch = batch, .fuse = options.fuse});
+    if (!smaller.ok()) return smaller.status();
+    (smaller->arena_bytes <= options.most_arena_bytes ? fits : too_many) = batch;
+  }
+  const auto images = [](std::int64_t count) {
+    return absl::StrCat(count, count == 1 ? " image" : " images");
+  };
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "network: the arena of ", images(plan.batch), " has ", plan.arena_bytes,
+      " bytes, and most_arena_bytes=", options.most_arena_bytes, "; allow more",
+      fits == 0 ? "; not even one image fits" : absl::StrCat(", or give at most ", images(fits))));
+}
+
+}  // namespace
 
 absl::Status Network::State::CompileInto(const std::shared_ptr<rtc::Archive>& archive) const {
   // What is to be compiled at once, and for whom.
@@ -332,6 +362,9 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
   state->fuse = options.fuse;
   absl::StatusOr<Plan> plan = MakePlan(graph, {.batch = options.batch, .fuse = options.fuse});
   if (!plan.ok()) return plan.status();
+  if (options.most_arena_bytes > 0 && plan->arena_bytes > options.most_arena_bytes) {
+    return TooLarge(graph, *plan, options);
+  }
   state->plan = *std::move(plan);
   if (absl::Status s = state->AddSteps(options); !s.ok()) {
     return state->note.empty()
@@ -433,32 +466,33 @@ std::int64_t Network::output_bytes(int output) const {
 
 namespace {
 
-// Starts each step by `run`, which is given an operator, its arguments and, of a convolution, its plan.
+// Starts each step of a run by `run`, which is given an operator, its arguments and, of a convolution, its plan.
 template <class Steps, class Run>
-absl::Status StartAll(const Plan& plan, const Steps& steps, const std::vector<char*>& at,
-                      const char* constants, const Run& run) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Arguments& args,
+                      const std::vector<char*>& at, const char* constants, const Run& run) {
+  const std::size_t end = args.end == -1 ? steps.size() : static_cast<std::size_t>(args.end);
+  for (auto i = static_cast<std::size_t>(args.begin); i < end; ++i) {
     const Step& step = plan.steps[i];
     const char* const src = at[static_cast<std::size_t>(step.src)];
     const char* const other = step.other < 0 ? nullptr : at[static_cast<std::size_t>(step.other)];
     char* const dst = at[static_cast<std::size_t>(step.dst)];
     absl::Status status;
     if (const auto* convolution = std::get_if<Convolution>(&steps[i])) {
-      rtc::Arguments args = convolution->constants.At(constants);
-      args.src = src, args.residual = other, args.values = &convolution->values;
+      rtc::Arguments of_step = convolution->constants.At(constants);
+      of_step.src = src, of_step.residual = other, of_step.values = &convolution->values;
       const auto& what = std::get<ConvolutionStep>(step.what);
       const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
-      args.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
+      of_step.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
                    return Layout::ChannelOffset(to.extents, what.first_channel);
                  });
       // Of one image a slice is a tensor of its own.
-      if (plan.batch > 1 && to.extents.c != what.problem.k) args.dst_channels = to.extents.c;
+      if (plan.batch > 1 && to.extents.c != what.problem.k) of_step.dst_channels = to.extents.c;
       std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
       if (const std::int64_t at = convolution->constants.table_at; at >= 0) {
-        args.values = &own.emplace(convolution->values);
+        of_step.values = &own.emplace(convolution->values);
         status = own->SetAddress("table", constants + at);
       }
-      if (status.ok()) status = run(convolution->op, convolution->plan, args);
+      if (status.ok()) status = run(convolution->op, convolution->plan, of_step);
     } else {
       status = run(std::get<TensorOperator>(steps[i]),
                    TensorOperator::Arguments{.src = src, .other = other, .dst = dst});
@@ -500,13 +534,14 @@ absl::Status Network::Run(const Arguments& args, Stream stream,
   if (absl::Status s = state_->CheckArguments(args, true); !s.ok()) return s;
   const absl::StatusOr<const char*> constants = state_->constants->OnGpu();
   if (!constants.ok()) return constants.status();
-  return StartAll(plan(), state_->steps, state_->AddressesOf(args), *constants,
+  return StartAll(plan(), state_->steps, args, state_->AddressesOf(args), *constants,
                   RunOnGpu{stream, options});
 }
 
 absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, false); !s.ok()) return s;
-  return StartAll(plan(), state_->steps, state_->AddressesOf(args), state_->constants->bytes.data(),
+  return StartAll(plan(), state_->steps, args, state_->AddressesOf(args),
+                  state_->constants->bytes.data(),
                   RunHere{options});
 }
 
@@ -530,38 +565,19 @@ absl::Status Network::Prepare() const {
   return absl::OkStatus();
 }
 
-std::string Network::Describe() const {
-  const auto type = [&](int place) -> const TensorType& {
-    return plan().tensors[static_cast<std::size_t>(place)].type;
-  };
-  const auto tensor = [&](int place) {
-    const PlacedTensor& t = plan().tensors[static_cast<std::size_t>(place)];
-    return absl::StrCat(graph().tensors[static_cast<std::size_t>(t.tensor)].name, " (",
-                        NameOf(t.type.element), " ", t.type.extents.c, "x", t.type.extents.h, "x",
-                        t.type.extents.w, " ", NameOf(t.type.format), ")");
-  };
-  std::string text =
-      absl::StrCat("network ", graph().name, ": ", plan().batch, " images, ", plan().steps.size(),
-                   " kernels, ", arena_bytes(), " bytes of arena, ", constant_bytes(),
-                   " of constants, on ", on_gpu() ? "a GPU" : "the CPU", "\n");
-  if (!state_->note.empty()) absl::StrAppend(&text, state_->note, "\n");
-  for (std::size_t i = 0; i < plan().steps.size(); ++i) {
-    const Step& step = plan().steps[i];
-    absl::StrAppend(&text, i, " ", step.name, ": ", tensor(step.src),
-                    step.other < 0 ? "" : absl::StrCat(" and ", tensor(step.other)), " -> ",
-                    tensor(step.dst));
-    if (const auto* what = std::get_if<ConvolutionStep>(&step.what);
-        what != nullptr && what->problem.k != type(step.dst).extents.c) {
-      absl::StrAppend(&text, " from channel ", what->first_channel, " on");
-    }
-    absl::StrAppend(&text, "; ");
-    if (const auto* convolution = std::get_if<Convolution>(&state_->steps[i])) {
-      absl::StrAppend(&text, convolution->tile, "\n");
-    } else {
-      absl::StrAppend(&text, std::get<TensorOperator>(state_->steps[i]).Describe(), "\n");
-    }
+const std::string& Network::note() const {
+  return state_->note;
+}
+
+std::vector<std::string> Network::Kernels() const {
+  std::vector<std::string> kernels;
+  for (const auto& step : state_->steps) {
+    const auto* convolution = std::get_if<Convolution>(&step);
+    kernels.push_back(convolution != nullptr
+                          ? convolution->tile
+                          : NameOf(std::get<TensorOperator>(step).problem().kind));
   }
-  return text;
+  return kernels;
 }
 
 }  // namespace weft::network

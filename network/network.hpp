@@ -42,6 +42,7 @@ struct NetworkOptions {
   // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of
   // times chooses.
   Tiles tiles{};
+  std::int64_t most_arena_bytes = 0;  // what arena_bytes() may be at most; 0: any number
   // Of compiled convolutions, as rtc::Options; kernels of tensor operators are kept in the default folder.
   std::string compiler{};
   std::string cache_folder{};
@@ -53,7 +54,8 @@ class Network {
  public:
   // Plans the graph, packs its filters and compiles its kernels, several at once. The errors of CheckGraph and
   // MakePlan, and of rtc::Compile, with the name of the node. InvalidArgument if a name of options.tiles is not that of a step
-  // that is a convolution, or its tile is none that can run it there.
+  // that is a convolution, or its tile is none that can run it there. ResourceExhausted, with the number of images that
+  // fit, if the arena would have more than most_arena_bytes.
   static absl::StatusOr<Network> Create(const Graph& graph, const NetworkOptions& options = {});
 
   // The same network with other tiles: those of steps that are not named stay. Filters are shared, and kernels are compiled that
@@ -90,6 +92,9 @@ class Network {
     std::vector<const void*> inputs{};  // as graph().inputs
     std::vector<void*> outputs{};       // as graph().outputs
     void* arena = nullptr;
+    // Which steps of the plan run: from `begin` on and before `end`, of which -1 is behind the last one. Those before have
+    // run on the same addresses.
+    int begin = 0, end = -1;
   };
 
   // Enqueues all kernels on `stream`, of the GPU that is current in the calling thread, and returns; it can be
@@ -105,7 +110,12 @@ class Network {
   // bytes; other addresses may need other kernels.
   absl::Status Prepare() const;
 
-  // A line for each kernel: its nodes, what it reads and writes, in which formats, with which tile.
+  // Of each step of the plan, what runs it: a convolution's tile, such as "Mma128x64", or a TensorOperator's kind.
+  std::vector<std::string> Kernels() const;
+  // Why compiled kernels of a file are not used, though there are some; else empty.
+  const std::string& note() const;
+  // A line for each kernel: its nodes, what it reads and writes, in which formats, with which tile. network/report.hpp has the
+  // same as data.
   std::string Describe() const;
 
  private:

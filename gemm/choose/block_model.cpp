@@ -7,7 +7,14 @@ namespace {
 
 constexpr double kSharedBytesPerClock = 128;  // of a multiprocessor
 
-// Multiply-accumulates a clock of a multiprocessor's tensor cores, times the bytes of an element:
+// Multiply-accumulates of int8 a clock of a multiprocessor's tensor cores, by data sheets.
+double PeakMacsPerClock(int compute_capability) {
+  if (compute_capability < 80) return 1024.0;
+  if (compute_capability == 80) return 2048.0;
+  return compute_capability < 90 ? 1024.0 : 4096.0;
+}
+
+// Multiply-accumulates a clock of mma.sync on a multiprocessor, times the bytes of an element:
 // those of int8, or for 8-byte elements and larger those of double in the same unit.
 double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
   const TileDescription& config = tile.config;
@@ -15,9 +22,9 @@ double TensorMacsPerClock(const TileFacts& tile, int compute_capability) {
     return (compute_capability < 90 ? 512.0 : 1024.0) / (tile.is_complex ? 2.0 : 1.0);
   }
   const bool small = config.instruction.m == 8;  // m8n8k16
-  if (compute_capability < 80) return 1024.0;
-  if (compute_capability == 80) return small ? 1024.0 : 2048.0;
-  if (compute_capability < 90) return small ? 512.0 : 1024.0;
+  const double peak = PeakMacsPerClock(compute_capability);
+  if (compute_capability < 80) return peak;
+  if (compute_capability < 90) return small ? peak / 2 : peak;
   // On sm_90 mma.sync reaches about 62% of the rate of wgmma.
   return small ? 1270.0 : 2540.0;
 }
@@ -138,3 +145,8 @@ double MmaMicroseconds(const TileFacts& tile, const PlanCounts& counts, double p
 }
 
 }  // namespace weft::gemm::internal
+
+double weft::gemm::Int8MacsPerMicrosecond(const GpuFacts& gpu) {
+  const double each = internal::PeakMacsPerClock(gpu.limits.compute_capability);
+  return each * gpu.limits.sm_count * gpu.clock_mhz;
+}

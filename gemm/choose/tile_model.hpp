@@ -38,6 +38,9 @@ struct GpuFacts {
 // centre card. Without its name, no tuning table is looked into.
 GpuFacts GpuFactsOf(const arch::DeviceLimits& limits, const std::string& name = "");
 
+// Multiply-accumulates of int8 that all tensor cores of a GPU make in a microsecond at most, by its data sheet.
+double Int8MacsPerMicrosecond(const GpuFacts& gpu);
+
 struct CpuFacts {
   int threads = 1;
 };

@@ -29,6 +29,7 @@ const std::vector<std::pair<absl::string_view, absl::string_view>> kInPython = {
     {"use RunOnCpu", "give arrays of host memory"},
     {"output_pad_h", "output_padding[0]"},
     {"output_pad_w", "output_padding[1]"},
+    {"most_arena_bytes", "memory"},
 };
 
 PyObject* NewClass(nb::module_& module, const char* name, const char* doc, nb::handle base,

@@ -23,12 +23,13 @@ char LetterOf(network::Element element) {
 }  // namespace
 
 Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
-                 network::Tiles tiles, const std::string& machine) {
+                 network::Tiles tiles, const std::string& machine, std::int64_t memory) {
   network::NetworkOptions options = {
       .batch = batch,
       .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
       .fuse = fuse,
-      .tiles = std::move(tiles)};
+      .tiles = std::move(tiles),
+      .most_arena_bytes = memory};
   if (!machine.empty()) {
     options.back_end = rtc::BackEnd::kGpu;
     options.gpu = Value(network::GpuNamed(machine));
@@ -50,6 +51,13 @@ Shape Network::ShapeOf(int tensor) const {
 
 void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
                   const nb::object& stream) const {
+  Over(inputs, outputs, arena, stream, [this](const network::Network::Arguments& args, Stream on) {
+    return network_->on_gpu() ? network_->Run(args, on) : network_->RunOnCpu(args);
+  });
+}
+
+void Network::Over(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
+                   const nb::object& stream, const Use& use) const {
   const network::Graph& graph = network_->graph();
   std::vector<Array> arrays;  // which keep their memory
   const auto read = [&](const nb::list& given, const std::vector<int>& tensors, const char* what) {
@@ -102,7 +110,7 @@ void Network::Run(const nb::list& inputs, const nb::list& outputs, const nb::obj
   absl::Status status;
   {
     nb::gil_scoped_release release;
-    status = network_->on_gpu() ? network_->Run(args, on) : network_->RunOnCpu(args);
+    status = use(args, on);
   }
   Check(status);
 }
@@ -112,9 +120,9 @@ void BindNetwork(nb::module_& m) {
                               "A network for a number of images; weft.network.Network makes it.");
   network
       .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles,
-                    const std::string&>(),
+                    const std::string&, std::int64_t>(),
            nb::arg("file"), nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
-           nb::arg("tiles") = network::Tiles(), nb::arg("machine") = "")
+           nb::arg("tiles") = network::Tiles(), nb::arg("machine") = "", nb::arg("memory") = 0)
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")
@@ -141,6 +149,7 @@ void BindNetwork(nb::module_& m) {
                    "typing.Any = None) -> None"),
            "Runs the network over arrays where they lie.");
   BindNetworkTune(network);
+  BindNetworkReport(network);
   m.def(
       "save_engine",
       [](const nb::list& networks) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,9 +16,10 @@ class Network {
  public:
   // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. tiles: by the names of
   // convolutions; those that it does not name have the ones that the model of times chooses. machine: the name of a GPU that
-  // need not be here, which it is only compiled for; or empty.
+  // need not be here, which it is only compiled for; or empty. memory: what the arena may have at most, in
+  // bytes; 0: any number.
   Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles,
-          const std::string& machine);
+          const std::string& machine, std::int64_t memory);
 
   const network::Network& get() const { return *network_; }
 
@@ -25,6 +27,11 @@ class Network {
   // GPU it is enqueued, elsewhere it has been computed.
   void Run(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
            const nb::object& stream) const;
+
+  // Calls `use` with the addresses of such arrays, and on a GPU with the stream, on which Python's lock is free.
+  using Use = std::function<absl::Status(const network::Network::Arguments&, Stream)>;
+  void Over(const nb::list& inputs, const nb::list& outputs, const nb::object& arena,
+            const nb::object& stream, const Use& use) const;
 
  private:
   Shape ShapeOf(int tensor) const;
@@ -36,5 +43,7 @@ class Network {
 void BindNetwork(nb::module_& m);
 // Adds to the class what chooses tiles.
 void BindNetworkTune(nb::class_<Network>& network);
+// Adds to the class what says what a plan does and how long it takes.
+void BindNetworkReport(nb::class_<Network>& network);
 
 }  // namespace weft::python

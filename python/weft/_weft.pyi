@@ -114,7 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, machine: str = "") -> None: ...
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, machine: str = "", memory: int = 0) -> None: ...
 
     @property
     def arena_bytes(self) -> int:
@@ -143,6 +143,17 @@ class Network:
 
     def tune(self, progress: Any = None) -> dict:
         """Finds the tiles with which a run on the current GPU is quickest."""
+
+    def tensors(self) -> list[dict[str, Any]]:
+        """The tensors of the plan, and where each lies."""
+
+    def steps(self) -> list[dict[str, Any]]:
+        """The kernels of the plan, in their order."""
+
+    def measure(self, inputs: list, outputs: list, arena: Any, stream: Any = None, repeats: int = 3) -> tuple[list[float], float]:
+        """
+        Microseconds of each kernel, medians of several runs, and of a run without anything between them.
+        """
 
 class Compiled:
     """A policy that was compiled, without a problem."""

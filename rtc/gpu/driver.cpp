@@ -70,6 +70,7 @@ struct Driver {
   Result (*new_event)(void**, unsigned) = nullptr;
   Result (*delete_event)(void*) = nullptr;
   Result (*record_event)(void*, Stream) = nullptr;
+  Result (*record_event_as)(void*, Stream, unsigned flags) = nullptr;
   Result (*elapsed)(float* milliseconds, void* begin, void* end) = nullptr;
   Result (*tiled)(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
                   const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
@@ -115,6 +116,7 @@ struct Driver {
     find(new_event, "cuEventCreate");
     find(delete_event, "cuEventDestroy_v2");
     find(record_event, "cuEventRecord");
+    find(record_event_as, "cuEventRecordWithFlags");
     find(elapsed, "cuEventElapsedTime");
     find(tiled, "cuTensorMapEncodeTiled");
     find(im2col, "cuTensorMapEncodeIm2col");
@@ -224,6 +226,33 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
 
 DeviceBytes::~DeviceBytes() {
   if (data_ != nullptr) TheDriver().free(reinterpret_cast<std::uint64_t>(data_));
+}
+
+absl::StatusOr<Event> Event::Create() {
+  if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  Event event;
+  if (const Result failed = TheDriver().new_event(&event.event_, 0); failed != kSuccess) {
+    return Failed("making an event", failed);
+  }
+  return event;
+}
+
+Event::~Event() {
+  if (event_ != nullptr) TheDriver().delete_event(event_);
+}
+
+absl::Status Event::Record(Stream stream) const {
+  constexpr unsigned kExternal =
+      1;  // in a graph it is a node, not what other streams of the graph wait for
+  const Result failed = TheDriver().record_event_as(event_, stream, kExternal);
+  return failed == kSuccess ? absl::OkStatus() : Failed("recording an event", failed);
+}
+
+absl::StatusOr<double> Event::MicrosecondsSince(const Event& begin) const {
+  float milliseconds = 0.0f;
+  const Result failed = TheDriver().elapsed(&milliseconds, begin.event_, event_);
+  if (failed != kSuccess) return Failed("asking for the time of an event", failed);
+  return 1000.0 * static_cast<double>(milliseconds);
 }
 
 absl::StatusOr<ThisContext> ThisContext::Get() {

@@ -69,6 +69,29 @@ class DeviceBytes {
 // after; nothing: there is no driver, or no context is current.
 std::optional<std::uint64_t> CurrentContext();
 
+// A point of a stream's work, whose time the GPU notes each time that it comes there, in a Recording as well.
+class Event {
+ public:
+  // The errors of CurrentDevice; Internal if the driver refuses, as of the others.
+  static absl::StatusOr<Event> Create();
+
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Event();
+
+  // It happens when all has ended that was enqueued on the stream before.
+  absl::Status Record(Stream stream) const;
+  // Both have happened, `begin` before this event.
+  absl::StatusOr<double> MicrosecondsSince(const Event& begin) const;
+
+ private:
+  Event() = default;
+  void* event_ = nullptr;
+};
+
 // The context that is current in the calling thread, for other threads that are to work in it.
 class ThisContext {
  public:

@@ -9,9 +9,10 @@ from .. import _weft
 from ._file import read_graph, write_graph
 from ._graph import Graph, Node, Tensor
 from ._network import Network
+from ._profile import Plan, PlannedTensor, Step
 from ._reference import run_reference
 
-__all__ = ["Graph", "Network", "Node", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
+__all__ = ["Graph", "Network", "Node", "Plan", "PlannedTensor", "Step", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
 
 
 def import_onnx(model: Any) -> Graph:
@@ -41,10 +42,10 @@ def _bytes_of(path: pathlib.Path) -> bytes:
         raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
 
 
-def load(path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None) -> Network:
-    """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. fuse, tiles: see Network."""
+def load(path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, memory: int | None = None) -> Network:
+    """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. fuse, tiles, memory: see Network."""
     path = pathlib.Path(path)
     if path.suffix == ".onnx":
-        return Network(import_onnx(path), fuse=fuse, tiles=tiles)
+        return Network(import_onnx(path), fuse=fuse, tiles=tiles, memory=memory)
     data = _bytes_of(path)
-    return Network(read_graph(data), fuse=fuse, tiles=tiles, file=data)
+    return Network(read_graph(data), fuse=fuse, tiles=tiles, memory=memory, file=data)

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _arrays, _nvrtc, _weft
 from ._file import write_graph
 from ._graph import Graph
+from ._profile import Plan, plan_of, with_times
 from ._tiles import checked, report_of
 
 _ARENA_ALIGNMENT = 256  # bytes
@@ -38,11 +39,17 @@ class Network:
 
     graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
-    as json writes it. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used.
+    as json writes it. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
+    with the number that fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are
+    then used.
     """
 
-    def __init__(self, graph: Graph, *, fuse: bool = True, tiles: Any = None, file: bytes | None = None) -> None:
-        self.graph, self._fuse, self._file = graph, fuse, write_graph(graph) if file is None else file
+    def __init__(
+        self, graph: Graph, *, fuse: bool = True, tiles: Any = None, memory: int | None = None, file: bytes | None = None
+    ) -> None:
+        if memory is not None and (not isinstance(memory, int) or memory < 1):
+            raise _weft.ArgumentError(f"weft: memory={memory!r} is no number of bytes; give an integer above 0, or None")
+        self.graph, self._fuse, self._memory, self._file = graph, fuse, memory or 0, write_graph(graph) if file is None else file
         self._tiles = checked(tiles)
         self._planned: dict[tuple[int, bool], Any] = {}
         self._lock = threading.Lock()
@@ -75,7 +82,8 @@ class Network:
             return self._planned[key]
 
     def _plan(self, batch: int, gpu: bool) -> Any:
-        return _weft.Network(self._file, batch, gpu, self._fuse, self._tiles.get(batch, {}) if gpu else {})
+        tiles = self._tiles.get(batch, {}) if gpu else {}
+        return _weft.Network(self._file, batch, gpu, self._fuse, tiles, memory=self._memory)
 
     def tiles(self, batch: int = 1) -> dict[str, str]:
         """The tile of each convolution's kernel on a GPU, by its name: what json can write, for weft.load(..., tiles={batch: ...})."""
@@ -106,6 +114,20 @@ class Network:
         """A line for each kernel."""
         return self.planned(batch, gpu=gpu).describe()
 
+    def plan(self, batch: int = 1, *, gpu: bool = False) -> Plan:
+        """The kernels, their nodes, tensors, formats and bytes, as data."""
+        return plan_of(self.planned(batch, gpu=gpu), batch, gpu)
+
+    def profile(self, *images: Any, repeats: int | None = None, stream: Any = None, **named: Any) -> Plan:
+        """The plan of a call's images, with the time of each kernel: medians of several runs, on a GPU by its own clock.
+
+        It waits for the runs. repeats: how many there are, 20 on a GPU and 3 on the CPU unless given.
+        """
+        batch, gpu, *arrays = self._arrays_of(images, named, None, stream)
+        planned = self.planned(batch, gpu=gpu)
+        times, run = planned.measure(*arrays, stream, (20 if gpu else 3) if repeats is None else repeats)
+        return with_times(plan_of(planned, batch, gpu), times, run)
+
     def save(self, path: str | os.PathLike[str], *, on: str | Sequence[str] = (), batch: int | Sequence[int] = 1) -> None:
         """Writes a .weft file, which weft.load reads without onnx, and C++'s weft::network::Network::Load.
 
@@ -128,23 +150,28 @@ class Network:
         if machine in ("cpu", "gpu"):
             return self.planned(batch, gpu=machine == "gpu")
         _nvrtc.load()
-        return _weft.Network(self._file, batch, True, self._fuse, machine)
+        return _weft.Network(self._file, batch, True, self._fuse, machine=machine, memory=self._memory)
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
+        batch, gpu, inputs, outputs, arena = self._arrays_of(images, named, out, stream)
+        self.planned(batch, gpu=gpu).run(inputs, outputs, arena, stream)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _arrays_of(self, images: tuple[Any, ...], named: dict[str, Any], out: Any, stream: Any) -> tuple[int, bool, list[Any], list[Any], Any]:
+        """Of a call the number of images, whether they lie on a GPU, the inputs, the outputs and the arena."""
         inputs = self._given(images, named)
         first = inputs[0]
         if not getattr(first, "shape", ()):
             raise _weft.ArgumentTypeError(f"weft: {self.graph.inputs[0]} is a {type(first).__name__}; give an array (n, ...)")
-        batch = int(first.shape[0])
-        planned = self.planned(batch, gpu=_on_gpu(first))
+        batch, gpu = int(first.shape[0]), _on_gpu(first)
+        planned = self.planned(batch, gpu=gpu)
         with _allocating_on(first, stream):
             if out is None:
                 outputs = [_arrays.empty_like(first, (batch, *shape), dtype) for _, dtype, shape in self.outputs]
             else:
                 outputs = list(out) if isinstance(out, (list, tuple)) else [out]
             arena = _arena(first, planned.arena_bytes)
-        planned.run(inputs, outputs, arena, stream)
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return batch, gpu, inputs, outputs, arena
 
     def _given(self, images: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         names = self.graph.inputs

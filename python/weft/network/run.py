@@ -2,12 +2,14 @@
 
     weft_run resnet18.onnx --batch 1,64 --compare onnxruntime
     weft_run resnet18.onnx --input cat.png --save resnet18.weft
+    weft_run resnet18.onnx --batch 64 --memory 64MB --profile --page resnet18.html
 """
 from __future__ import annotations
 
 import argparse
 import math
 import pathlib
+import re
 import sys
 import time
 from typing import Any, Callable
@@ -16,11 +18,14 @@ import numpy as np
 
 from .. import _weft
 from . import load_graph, run_reference
+from ._compare import compared
 from ._graph import Graph, Node
+from ._inputs import inputs_of
 from ._network import Network
-
-# What pictures of ImageNet are normalized by, as torchvision's models expect them.
-_MEAN, _DEVIATION = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229, 0.224, 0.225], np.float32)
+from ._page import page_of
+from ._picture import picture_of
+from ._profile import Plan
+from ._table import table_of
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,13 +50,17 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--compare", choices=("onnxruntime", "reference"), help="count the elements of the outputs that differ")
     parser.add_argument("--save", type=pathlib.Path, metavar="MODEL.weft", help="write the graph, for C++ and for machines without onnx")
     parser.add_argument("--nodes", action="store_true", help="print a line for each node of the graph")
-    parser.add_argument("--profile", action="store_true", help="print a line for each kernel, with --reference the time of each node")
+    parser.add_argument("--memory", metavar="64MB", help="what the tensors between inputs and outputs may take at most (KB, MB, GB; KiB, MiB, GiB)")
+    parser.add_argument("--profile", action="store_true",
+                        help="print a line for each kernel: its time, its floor, its format and its nodes; with --reference the time of each node")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE.html",
+                        help="write a page that shows the graph, its kernels, formats and memory, with --profile also where time goes; FILE.svg has the graph alone")
     return parser.parse_args(arguments)
 
 
 def _run(a: argparse.Namespace) -> int:
     graph = load_graph(a.model)
-    model = Network(graph)
+    model = Network(graph, memory=bytes_of(a.memory) if a.memory else None)
     print(_summary(graph))
     if a.nodes:
         _print_nodes(graph)
@@ -59,17 +68,41 @@ def _run(a: argparse.Namespace) -> int:
         model.save(a.save)
         print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     try:
-        batches = [int(n) for n in a.batch.split(",")]
+        batches = list(dict.fromkeys(int(n) for n in a.batch.split(",")))
     except ValueError:
         batches = [0]
     if min(batches) < 1:
         raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 with commas between them")
-    return max(_run_batch(a, model, batch) for batch in batches)
+    if a.page and (a.reference or a.page.suffix not in (".html", ".svg")):
+        raise _weft.ArgumentError(f"weft: --page {a.page}: give a file.html or file.svg, without --reference, which has no kernels")
+    plans: list[Plan] = []
+    differ = max(_run_batch(a, model, batch, plans) for batch in batches)
+    if a.page:
+        where = f"an {_gpu_name(_library(True))}" if plans[0].gpu else "the CPU"
+        _write(a.page, page_of(graph, plans, where) if a.page.suffix == ".html" else picture_of(graph, plans[-1]) + "\n")
+    return differ
 
 
-def _run_batch(a: argparse.Namespace, model: Network, batch: int) -> int:
+def bytes_of(said: str) -> int:
+    """Bytes of an amount of memory as people write it."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*(?:([kmg])(i?))?b?", said.strip().lower())
+    count = int(float(match[1]) * (1024 if match[3] else 1000) ** " kmg".index(match[2] or " ")) if match else 0
+    if count < 1:
+        raise _weft.ArgumentError(f"weft: --memory {said} is no amount of memory above 0; give bytes, or a number with KB, MB, GB, KiB, MiB or GiB")
+    return count
+
+
+def _write(path: pathlib.Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _weft.ArgumentError(f"weft: --page {path}: {error.strerror or error}") from None
+    print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+def _run_batch(a: argparse.Namespace, model: Network, batch: int, plans: list[Plan]) -> int:
     graph = model.graph
-    inputs = _inputs(graph, a.input, batch)
+    inputs = inputs_of(graph, a.input, batch)
     if a.reference:
         seconds: dict[str, float] = {}
         outputs = run_reference(graph, inputs, seconds)
@@ -79,12 +112,12 @@ def _run_batch(a: argparse.Namespace, model: Network, batch: int) -> int:
             for name, taken in sorted(seconds.items(), key=lambda item: -item[1]):
                 print(f"  {1e3 * taken:8.2f} ms  {100 * taken / total:5.1f} %  {name}")
     else:
-        outputs = _run_network(a, model, inputs, batch)
+        outputs = _run_network(a, model, inputs, batch, plans)
     for name, y in outputs.items():
         if a.input != "random" and y.ndim == 2:
             best = np.argsort(-y[0].astype(np.float64), kind="stable")[:5]  # of integers the least would have no opposite
             print(f"  {name}: the greatest are " + ", ".join(f"{i} ({y[0][i]:.4g})" for i in best))
-    return _compare(a, graph, inputs, outputs) if a.compare else 0
+    return compared(a.compare, a.model, graph, inputs, outputs) if a.compare else 0
 
 
 def _summary(graph: Graph) -> str:
@@ -108,59 +141,22 @@ def _print_nodes(graph: Graph) -> None:
         print(f"  {node.name:{widest}}  {node.kind:19}  {t.element:5}  {'x'.join(map(str, t.shape)):14}  {window}{groups}")
 
 
-def _inputs(graph: Graph, given: str, batch: int) -> dict[str, np.ndarray]:
-    random = np.random.default_rng(0)
-    inputs = {}
-    for at, name in enumerate(graph.inputs):
-        tensor = graph.tensors[name]
-        shape = (batch, *tensor.seen_shape)
-        if at == 0 and given != "random":
-            x = _read(pathlib.Path(given), tensor.shape)
-            if not isinstance(x, np.ndarray):
-                raise _weft.ArgumentError(f"weft: {given} holds several arrays; give a file of one, as numpy.save writes it")
-            if x.shape in (tensor.shape, tensor.seen_shape):
-                x = x[None]
-            if x.shape[1:] != tensor.seen_shape or x.dtype != tensor.dtype or not len(x):
-                raise _weft.ArgumentError(f"weft: {given} is {x.dtype} {x.shape}; input {name} is {tensor.dtype} {('n', *tensor.seen_shape)}")
-            inputs[name] = np.ascontiguousarray(np.resize(x, shape))  # which repeats the images
-        elif tensor.element == "float":
-            inputs[name] = random.normal(size=shape).astype(np.float32)
-        else:
-            limits = np.iinfo(tensor.dtype)
-            inputs[name] = random.integers(limits.min, limits.max + 1, shape).astype(tensor.dtype)
-    return inputs
-
-
-def _read(path: pathlib.Path, shape: tuple[int, int, int]) -> np.ndarray:
-    """An array of numpy, or a picture as (3, h, w) of normalized floats."""
-    try:
-        if path.suffix == ".npy":
-            return np.load(path)
-        from PIL import Image
-
-        picture = np.asarray(Image.open(path).convert("RGB").resize((shape[2], shape[1])), np.float32)
-    except ImportError:
-        raise _weft.RunError(f"weft: the package pillow reads {path}, and is not installed; give an array of numpy, X.npy") from None
-    except Exception as error:  # OSError, EOFError and ValueError of numpy, and what else pillow says of a damaged picture
-        raise _weft.ArgumentError(f"weft: {path} is neither an array of numpy nor a picture: {error}") from None
-    return ((picture / np.float32(255) - _MEAN) / _DEVIATION).transpose(2, 0, 1)
-
-
-def _run_network(a: argparse.Namespace, model: Network, inputs: dict[str, np.ndarray], batch: int) -> dict[str, np.ndarray]:
+def _run_network(a: argparse.Namespace, model: Network, inputs: dict[str, np.ndarray], batch: int, plans: list[Plan]) -> dict[str, np.ndarray]:
     library = None if a.cpu else _library(a.gpu)
     gpu = library is not None
     start = time.perf_counter()
     planned = model.planned(batch, gpu=gpu)
     print(f"batch {batch} on {'a GPU' if gpu else 'the CPU'}: made in {time.perf_counter() - start:.1f} s, arena {planned.arena_bytes:,} bytes, "
           f"filters {planned.constant_bytes:,} bytes")
-    if a.profile:
-        print(planned.describe())
     arrays = list(inputs.values())
     if library is not None:
         arrays = [library.from_numpy(x).cuda() if library.__name__ == "torch" else library.asarray(x) for x in arrays]
     wait = (lambda: None) if library is None else library.cuda.synchronize if library.__name__ == "torch" else library.cuda.runtime.deviceSynchronize
     outputs, seconds = _timed(lambda: model(*arrays), wait, repeats=20 if gpu else 1)
     print(f"  {1e3 * seconds:.3f} ms a run, {batch / seconds:,.0f} images/s")
+    plans.append(model.profile(*arrays, repeats=None if gpu else 1) if a.profile else model.plan(batch, gpu=gpu))
+    if a.profile:
+        print(table_of(plans[-1]))
     made = outputs if isinstance(outputs, tuple) else (outputs,)
     from .._arrays import to_numpy
 
@@ -179,6 +175,13 @@ def _timed(run: Callable[[], Any], wait: Callable[[], None], repeats: int) -> tu
     return made, (time.perf_counter() - start) / repeats
 
 
+def _gpu_name(library: Any) -> str:
+    """The name of the current GPU, by torch or cupy."""
+    if library.__name__ == "torch":
+        return str(library.cuda.get_device_name())
+    return str(library.cuda.runtime.getDeviceProperties(library.cuda.Device().id)["name"].decode())
+
+
 def _library(asked: bool) -> Any:
     """torch or cupy, if there is a GPU; None otherwise, which is an error if a GPU was asked for."""
     gpu = _weft.gpu()
@@ -195,49 +198,6 @@ def _library(asked: bool) -> Any:
     if asked:
         raise _weft.RunError(f"weft: --gpu: {reason}")
     return None
-
-
-def _compare(a: argparse.Namespace, graph: Graph, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
-    """Prints how many elements differ. 1 if any does."""
-    wanted = run_reference(graph, inputs) if a.compare == "reference" else _by_onnxruntime(a.model, inputs)
-    differ = 0
-    for name, y in outputs.items():
-        if name not in wanted:
-            continue
-        count = int(np.count_nonzero(y.reshape(wanted[name].shape) != wanted[name]))
-        differ += count
-        print(f"  {name}: {count} of {y.size} elements differ from {a.compare}'s")
-    return 1 if differ else 0
-
-
-def _by_onnxruntime(model: pathlib.Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    if model.suffix != ".onnx":
-        raise _weft.ArgumentError(f"weft: --compare onnxruntime takes an .onnx model, and {model} is none")
-    try:
-        import onnxruntime
-    except ImportError:
-        raise _weft.RunError("weft: --compare onnxruntime: it is not installed: pip install weft[onnx]") from None
-    try:
-        return _session_run(onnxruntime, model, inputs)
-    except _weft.Error:
-        raise
-    except Exception as error:  # of several types, which onnxruntime does not document
-        raise _weft.RunError(f"weft: --compare onnxruntime: it does not run {model}: {(str(error).splitlines() or [type(error).__name__])[0]}") from None
-
-
-def _session_run(onnxruntime: Any, model: pathlib.Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    count = len(next(iter(inputs.values())))
-    fixed = session.get_inputs()[0].shape[0]
-    step = fixed if isinstance(fixed, int) else count
-    if count % step:
-        raise _weft.ArgumentError(f"weft: --compare onnxruntime: the model takes {step} images at once, and the batch is {count}")
-    # onnxruntime keeps the shapes of the model, in which a vector may have rows and columns.
-    shaped = {port.name: inputs[port.name].reshape(count, *port.shape[1:]) for port in session.get_inputs()}
-    parts = [session.run(None, {name: x[i : i + step] for name, x in shaped.items()}) for i in range(0, count, step)]
-    return {port.name: np.concatenate([part[i] for part in parts]) for i, port in enumerate(session.get_outputs())}
 
 
 if __name__ == "__main__":
