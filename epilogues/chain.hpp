@@ -66,6 +66,9 @@ struct StageList<First, Rest...> {
                         bool is_first = true) const {
     if constexpr (std::is_same_v<First, Until>) {
       return t;
+    } else if constexpr (kAddsSteps<First, Rest...>) {
+      t = rest.first.template SumOfUnits<First>(first.Units(t), in.gamma, in.residual);
+      return rest.rest.template Apply<Until>(t, in, at, false);
     } else if constexpr (kIsQuantizedAdd<First>) {
       t = first.Sum(t, in.gamma, in.residual);
     } else if constexpr (kIsResidual<First>) {

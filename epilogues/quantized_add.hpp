@@ -27,18 +27,20 @@ template <class Type = std::uint8_t>
 struct QuantizeSteps {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t>,
                 "weft: QuantizeSteps<T> takes T = std::int8_t or std::uint8_t");
+  static constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
+  static constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
+  static constexpr float kUnit = 1.0f / 256.0f;
   float zero_point = 0.0f;  // an integer of Type
 
-  constexpr float operator()(float t) const {
-    constexpr float kUnit = 1.0f / 256.0f;
+  // The integer less the least one of Type, times kUnit.
+  constexpr float Units(float t) const {
     constexpr float kMagic = 12582912.0f * kUnit;  // floats there are one unit apart
-    constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
-    constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
     const float rounded = Fma(t, kUnit, kMagic);
     const float below_most = FmaSaturated(rounded, -1.0f, kMagic + (kMost - zero_point) * kUnit);
-    const float above_least = FmaSaturated(below_most, -1.0f, (kMost - kLeast) * kUnit);
-    return Fma(above_least, 256.0f, kLeast);
+    return FmaSaturated(below_most, -1.0f, (kMost - kLeast) * kUnit);
   }
+  static constexpr float FromUnits(float units) { return Fma(units, 1.0f / kUnit, kLeast); }
+  constexpr float operator()(float t) const { return FromUnits(Units(t)); }
 };
 
 // Adds the integer t of QuantizeSteps and the residual's integer. args.gamma is the residual's ratio, rb where t is a
@@ -48,10 +50,24 @@ struct QuantizedAdd : Residual<Type> {
   float sum_ratio = 1.0f, fixed = 0.0f;
 
   constexpr float Sum(float t, float gamma, float residual) const {
-    if constexpr (kSumIsFirst) {
-      return Fma(t, sum_ratio, Fma(residual, gamma, fixed));
+    return Sum(t, sum_ratio, gamma, residual);
+  }
+  // The same of Steps::Units; where the least integer is 0, the ratio takes the place of a multiplication.
+  template <class Steps>
+  constexpr float SumOfUnits(float units, float gamma, float residual) const {
+    if constexpr (Steps::kLeast == 0.0f) {
+      return Sum(units, Mul(sum_ratio, 1.0f / Steps::kUnit), gamma, residual);
     } else {
-      return Fma(residual, gamma, Fma(t, sum_ratio, fixed));
+      return Sum(Steps::FromUnits(units), gamma, residual);
+    }
+  }
+
+ private:
+  constexpr float Sum(float t, float ratio, float gamma, float residual) const {
+    if constexpr (kSumIsFirst) {
+      return Fma(t, ratio, Fma(residual, gamma, fixed));
+    } else {
+      return Fma(residual, gamma, Fma(t, ratio, fixed));
     }
   }
 };
@@ -62,6 +78,13 @@ template <class StageT>
 inline constexpr bool kIsQuantizedAdd = false;
 template <class Type, bool kSumIsFirst>
 inline constexpr bool kIsQuantizedAdd<QuantizedAdd<Type, kSumIsFirst>> = true;
+
+// Whether a QuantizedAdd stands right behind a QuantizeSteps.
+template <class... Stages>
+inline constexpr bool kAddsSteps = false;
+template <class Steps, class Type, bool kSumIsFirst, class... Rest>
+inline constexpr bool kAddsSteps<QuantizeSteps<Steps>, QuantizedAdd<Type, kSumIsFirst>, Rest...> =
+    true;
 
 }  // namespace internal
 

@@ -45,15 +45,18 @@ struct DotThread {
   }
 
   // Byte v (0 to 3) of a word, of type Value (int8_t or uint8_t), as a float. One permutation makes an
-  // integer of it, whose conversion has four times the rate of a byte's.
+  // integer of it, whose conversion has four times the rate of a byte's. In a selector 8 + v is the sign
+  // of byte v, which __byte_perm does not know.
   template <class Value>
   WEFT_DEVICE static float ByteToFloat(uint32_t word, int v) {
+    constexpr bool kSigned = static_cast<Value>(-1) < static_cast<Value>(0);
     const auto byte = static_cast<uint32_t>(v);
-    if constexpr (static_cast<Value>(-1) < static_cast<Value>(0)) {
-      return __int2float_rn(static_cast<int>(__byte_perm(word, 0u, 0x8880u + 0x1111u * byte)));
-    } else {
-      return __uint2float_rn(__byte_perm(word, 0u, 0x4440u + byte));
-    }
+    uint32_t integer;
+    asm("prmt.b32 %0, %1, 0, %2;"
+        : "=r"(integer)
+        : "r"(word), "r"(kSigned ? 0x8880u + 0x1111u * byte : 0x4440u + byte));
+    if constexpr (kSigned) return __int2float_rn(static_cast<int>(integer));
+    return __uint2float_rn(integer);
   }
 
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
