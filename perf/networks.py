@@ -4,6 +4,7 @@
     perf/networks.py make FOLDER --only '*_224_u8' yolo_320_u8    # here: models by onnxruntime's quantiser, and its outputs (packages onnx, onnxruntime)
     perf/networks.py run FOLDER --json=FILE                       # there: packages weft and torch
     perf/networks.py run FOLDER --json=FILE --peers default       # the same networks in half by torch.compile, beside the times of the file
+    perf/networks.py unpack FOLDER                                # the networks as .weft files beside those of make
 
 Models have random weights, which are drawn there again (drawn_models.py); outputs are onnxruntime's on x86, of four random images. A time is
 the median of several, each of a CUDA graph that is replayed over and over, of a float image in and logits out, over several inputs in turn
@@ -113,13 +114,17 @@ def graphed_ms(call, inputs, batch):
     return sorted(times)[len(times) // 2]
 
 
-def measured(network, batch):
+def measured(network, batch, tunes):
     import torch
 
     network.prepare(batch, gpu=True)
+    tuned = {}
+    if tunes:
+        found = network.tune(batch)
+        tuned = {f"tuned_{key}": round(found[key], 2) for key in ("before_us", "after_us")}
     ms = graphed_ms(network, [torch.randn(batch, *network.inputs[0][2], device="cuda") for _ in range(4)], batch)
     planned = network.planned(batch, gpu=True)
-    return dict(batch=batch, ms=round(ms, 5), images_per_s=round(batch / ms * 1000), arena_mb_per_image=round(planned.arena_bytes / batch / 1e6, 3))
+    return dict(batch=batch, **tuned, ms=round(ms, 5), images_per_s=round(batch / ms * 1000), arena_mb_per_image=round(planned.arena_bytes / batch / 1e6, 3))
 
 
 def peers(model, shape, batch, modes):
@@ -154,8 +159,17 @@ def profile(network, batch):
     return [dict(us=round(event.device_time, 2), kernel=line) for event, line in zip(last, lines)]
 
 
-def run(folder, output, patterns, modes):
-    """Measures each network of the folder that the result file does not have; called again, it goes on. The peers come last."""
+def unpack(folder, patterns):
+    for path in sorted(folder.glob("*.npz")):
+        if fits(path.stem, patterns):
+            path.with_suffix(".weft").write_bytes(drawn_models.unpack(path)[0])
+
+
+def run(folder, output, patterns, modes, tunes):
+    """Measures each network of the folder that the result file does not have; called again, it goes on. The peers come last.
+
+    tunes: the numbers of images for which tiles are tuned before.
+    """
     import tempfile
 
     import torch
@@ -185,7 +199,7 @@ def run(folder, output, patterns, modes):
             network = weft.load(file)
         row = rows[path.stem] = dict(name=path.stem, **differences(network, wanted))
         whole = path.stem == "resnet50_224_u8"
-        row["times"] = [measured(network, batch) for batch in ((1, 64, 256, 512) if whole else (1, 64))]
+        row["times"] = [measured(network, batch, batch in tunes) for batch in ((1, 64, 256, 512) if whole else (1, 64))]
         if whole:
             row["profile"] = {f"n{batch}": profile(network, batch) for batch in (1, 64, 512)}
         result["networks"].append(row)
@@ -206,16 +220,16 @@ def run(folder, output, patterns, modes):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", choices=["make", "run"])
+    arguments.add_argument("what", choices=["make", "run", "unpack"])
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
     arguments.add_argument("--json", type=pathlib.Path, default=ROOT / "perf/results/networks-h200.json")
     arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
+    arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
-    if a.what == "make":
-        make(a.folder, a.only)
-    else:
-        sys.exit(run(a.folder, a.json, a.only, a.peers))
+    if a.what == "run":
+        sys.exit(run(a.folder, a.json, a.only, a.peers, a.tune))
+    (make if a.what == "make" else unpack)(a.folder, a.only)
 
 
 if __name__ == "__main__":

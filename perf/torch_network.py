@@ -54,5 +54,6 @@ class TorchNetwork(nn.Module):
 def compiled(model, mode):
     """A call of images (n, 3, h, w) of half in channels_last. mode: of torch.compile, one that makes no CUDA graphs, since the caller makes one."""
     network = TorchNetwork(model).half().cuda().eval().to(memory_format=torch.channels_last)
+    torch.backends.cudnn.benchmark = True  # cuDNN tries its algorithms for each layer
     torch._dynamo.reset()
     return torch.compile(network, mode=mode, dynamic=False)

@@ -110,15 +110,16 @@ def test_weights_are_those_of_their_quantizelinear():
 
 
 def test_normalization_and_constants_become_scales_and_bias():
-    small = Small().put("Conv", ["d", "wd"], "c").put("BatchNormalization", ["c", "bn0", "bn1", "bn2", "bn3"], "b").put("Add", ["shift", "b"], "y")
-    small.constants.update(bn0=np.float32([1, -2, 3, 0]), bn1=np.float32([0, 1, 2, 3]), bn2=np.float32([4, 3, 2, 1]), bn3=np.float32([0.25, 1, 4, 2]))
+    small = Small().put("Conv", ["d", "wd"], "c").put("BatchNormalization", ["c", "bn0", "bn1", "bn2", "bn3"], "b")
+    small.put("Add", ["shift", "b"], "a").put("Mul", ["a", "half"], "y")
+    small.constants.update(bn0=np.float32([1, -2, 3, 0]), bn1=np.float32([0, 1, 2, 3]), bn2=np.float32([4, 3, 2, 1]), bn3=np.float32([0.25, 1, 4, 2]), half=np.float32([[0.5]]))
     (node,) = [node for node in small.imported("y").nodes if node.kind == "convolution"]
     factor = np.float64([1, -2, 3, 0]) / np.sqrt(np.float64([0.25, 1, 4, 2]) + float(np.float32(1e-5)))
     plain = np.clip(np.rint(small.constants["w"] / np.float32(0.01)), -128, 127)
     assert np.array_equal(node.filter, plain * np.sign(factor).reshape(4, 1, 1, 1))
-    np.testing.assert_allclose(node.filter_scale[:3], 0.01 * np.abs(factor[:3]), rtol=1e-6)
-    np.testing.assert_allclose((node.bias * np.float32(0.03) * node.filter_scale)[:3], (np.float64([1, 2, 3]) - factor[:3] * [4, 3, 2]), atol=0.001)
-    assert node.bias[3] == np.rint(np.float32(4) / (np.float32(0.03) * node.filter_scale[3])) and node.filter_scale[3] > 0
+    np.testing.assert_allclose(node.filter_scale[:3], 0.005 * np.abs(factor[:3]), rtol=1e-6)
+    np.testing.assert_allclose((node.bias * np.float32(0.03) * node.filter_scale)[:3], (np.float64([1, 2, 3]) - factor[:3] * [4, 3, 2]) / 2, atol=0.001)
+    assert node.bias[3] == np.rint(np.float32(2) / (np.float32(0.03) * node.filter_scale[3])) and node.filter_scale[3] > 0
 
 
 REFUSED = {

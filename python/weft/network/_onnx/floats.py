@@ -128,11 +128,12 @@ def _gemm(imp: Importer, onnx_node: Any, name: str) -> Pending:
 def _binary(kind: str):
     def run(imp: Importer, onnx_node: Any, name: str) -> Any:
         a, b = (imp.value(onnx_node, at, Function, Constant, Pending) for at in (0, 1))
-        if kind == "add" and isinstance(a, Pending) != isinstance(b, Pending):
-            at = 0 if isinstance(a, Pending) else 1
-            if isinstance(b if at == 0 else a, Constant):
-                return products.plus_constant(imp, onnx_node, b if at else a, 1 - at)
-            return products.plus_residual(imp, onnx_node, b if at else a, _source(imp, onnx_node, 1 - at))
+        if isinstance(a, Pending) != isinstance(b, Pending):
+            x, other, at = (a, b, 1) if isinstance(a, Pending) else (b, a, 0)
+            if isinstance(other, Constant):
+                return products.with_constant(imp, onnx_node, x, at)
+            if kind == "add":
+                return products.plus_residual(imp, onnx_node, x, _source(imp, onnx_node, at))
         if kind == "add" and isinstance(a, Pending):
             raise Refused(f"it adds the floats of {a.name} and {b.name}, which both are not quantized; of one of them there would be a QuantizeLinear and a "
                           "DequantizeLinear")

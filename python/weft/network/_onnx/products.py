@@ -144,12 +144,15 @@ def _scaled(imp: Importer, product: Product, factor: np.ndarray, shift: np.ndarr
         return pending(imp, replace(product, node=node, bias=(factor * bias + shift).astype(np.float32)))
 
 
-def plus_constant(imp: Importer, onnx_node: Any, x: Pending, at: int) -> Pending:
-    """Add of a layer's result and the constant at a place."""
+def with_constant(imp: Importer, onnx_node: Any, x: Pending, at: int) -> Pending:
+    """Add or Mul of a layer's result and the constant at a place."""
     imp.attributes(onnx_node)
-    product = _open(x, "adds a constant to")
-    shift = _of_channels(product, imp.constant(onnx_node, at), onnx_node.input[at])
-    return _scaled(imp, product, np.ones(len(shift)), shift)
+    adds = onnx_node.op_type == "Add"
+    product = _open(x, "adds a constant to" if adds else "multiplies")
+    numbers = _of_channels(product, imp.constant(onnx_node, at), onnx_node.input[at])
+    if not np.all(np.isfinite(numbers)):
+        raise Refused(f"its input {onnx_node.input[at]} has numbers that are not finite")
+    return _scaled(imp, product, np.ones(len(numbers)), numbers) if adds else _scaled(imp, product, numbers, np.zeros(len(numbers)))
 
 
 def batch_normalization(imp: Importer, onnx_node: Any, name: str) -> Pending:
