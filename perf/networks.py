@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Whole networks on a GPU: bits against onnxruntime, and times.
 
-    perf/networks.py make FOLDER              # here: models by onnxruntime's quantiser, and its outputs (packages onnx, onnxruntime)
-    perf/networks.py run FOLDER --json=FILE   # there: packages weft and torch
+    perf/networks.py make FOLDER --only '*_224_u8' yolo_320_u8    # here: models by onnxruntime's quantiser, and its outputs (packages onnx, onnxruntime)
+    perf/networks.py run FOLDER --json=FILE                       # there: packages weft and torch
+    perf/networks.py run FOLDER --json=FILE --peers default       # the same networks in half by torch.compile, beside the times of the file
+    perf/networks.py unpack FOLDER                                # the networks as .weft files beside those of make
 
-Models have random weights; outputs are onnxruntime's on x86, of four random images. A time is the median of several, each of a CUDA
-graph that is replayed over and over, of a float image in and logits out, over several inputs in turn where they do not fit the L2 cache.
-A kernel's microseconds are torch's profiler's, of one run that is no graph.
+Models have random weights, which are drawn there again (drawn_models.py); outputs are onnxruntime's on x86, of four random images. A time is
+the median of several, each of a CUDA graph that is replayed over and over, of a float image in and logits out, over several inputs in turn
+where they do not fit the L2 cache. The peer (torch_network.py) is measured likewise, with images of half in channels_last, in each of the modes
+that are named; `ratio` is the best of them over ours. A kernel's microseconds are torch's profiler's, of one run that is no graph.
 """
 import argparse
+import fnmatch
+import functools
 import json
 import pathlib
 import subprocess
@@ -17,83 +22,127 @@ import time
 
 import numpy as np
 
+import drawn_models
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMAGES, SEED, REPEATS = 4, 7, 9
 
 
 def models():
-    """Of each network its name, the quantised model and the size of an image."""
+    """Of each network its name, a function that makes the model of floats, how it is quantised, and the size of an image."""
     sys.path.insert(0, str(ROOT / "python/tests"))
     import architectures
 
-    whole = dict(blocks=(3, 4, 6, 3), width=64, classes=1000)
-    quantised = architectures.example.quantised
-    yield "resnet50_224_u8", quantised(architectures.resnet50(224, **whole), 224), 224
+    # The quantiser leaves floats in QOperator models of MobileNets, and of averages behind a SiLU.
+    qdq = ("mobilenet_v2", "mobilenet_v3", "efficientnet")
+    for name, (model, size) in architectures.WHOLE.items():
+        yield f"{name}_{size}_u8", functools.partial(model, size), dict(qdq=name in qdq), size
     for name, model in architectures.ALL.items():
         size = architectures.SIZES[name]
-        if name == "resnet18":
-            continue  # its weights are as large as ResNet-50's
-        for signed in (False, True):
-            # The quantiser leaves floats in QOperator models of MobileNets.
-            yield (f"{name}_{size}_{'s8' if signed else 'u8'}",
-                   quantised(model(size), size, signed=signed, qdq=name.startswith("mobilenet")), size)
+        for signed in (False, True) if name != "resnet18" else ():  # which is no narrower than the published one
+            yield f"{name}_{size}_{'s8' if signed else 'u8'}", functools.partial(model, size), dict(signed=signed, qdq=name in qdq), size
 
 
-def make(folder):
+def fits(name, patterns):
+    return not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def make(folder, patterns):
     import onnxruntime
 
     import weft.network
 
     onnxruntime.set_default_logger_severity(3)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, quantised, size in models():
-        (folder / f"{name}.weft").write_bytes(weft.network.write_graph(weft.network.import_onnx(quantised)))
+    for name, model, how, size in models():
+        path = folder / f"{name}.npz"
+        if path.exists() or not fits(name, patterns):
+            continue
+        import architectures
+
+        floats = model()
+        notes = drawn_models.notes_of(floats)  # before the quantiser moves its weights into a file
+        quantised = architectures.example.quantised(floats, size, **how)
         session = onnxruntime.InferenceSession(quantised.SerializeToString(), providers=["CPUExecutionProvider"])
-        x = np.random.default_rng(SEED).normal(size=(IMAGES, 3, size, size)).astype(np.float32)
+        x = images((3, size, size))
         each = [session.run(None, {"x": x[i:i + 1]}) for i in range(IMAGES)]
-        np.savez(folder / f"{name}.npz", *[np.concatenate(parts) for parts in zip(*each)])
-        print(name, len(quantised.graph.node), "nodes", flush=True)
+        drawn_models.pack(path, weft.network.import_onnx(quantised), notes, [np.concatenate(parts) for parts in zip(*each)])
+        print(f"{name}: {len(quantised.graph.node)} nodes, {path.stat().st_size / 1e6:.2f} MB", flush=True)
 
 
-def differences(network, path):
-    import torch
+def images(shape):
+    return np.random.default_rng(SEED).normal(size=(IMAGES, *shape)).astype(np.float32)
 
-    wanted = np.load(path.with_suffix(".npz"))
-    x = np.random.default_rng(SEED).normal(size=(IMAGES, *network.inputs[0][2])).astype(np.float32)
+
+def differences(network, wanted, gpu=True):
+    """How many outputs of the images are others than wanted."""
+    x = images(network.inputs[0][2])
     begin = time.perf_counter()
-    network.prepare(IMAGES, gpu=True)
+    network.prepare(IMAGES, gpu=gpu)
     first = time.perf_counter() - begin
-    outputs = network(torch.from_numpy(x).cuda())
+    if gpu:
+        import torch
+
+        x = torch.from_numpy(x).cuda()
+    outputs = network(x)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-    wrong = sum(int((y.cpu().numpy().reshape(w.shape) != w).sum()) for y, w in zip(outputs, wanted.values()))
-    return dict(outputs=sum(w.size for w in wanted.values()), differ=wrong, different_values=len(np.unique(wanted[wanted.files[0]])),
-                prepare_s=round(first, 2))
+    outputs = [y.cpu().numpy() if gpu else y for y in outputs]
+    wrong = sum(int((y.reshape(w.shape) != w).sum()) for y, w in zip(outputs, wanted))
+    return dict(outputs=sum(w.size for w in wanted), differ=wrong, different_values=len(np.unique(wanted[0])), prepare_s=round(first, 2))
 
 
-def measured(network, batch):
+def graphed_ms(call, inputs, batch):
+    """The time of a call, in a CUDA graph for each of several inputs."""
     import torch
 
-    inputs = [torch.randn(batch, *network.inputs[0][2], device="cuda") for _ in range(4)]
-    network.prepare(batch, gpu=True)
-    network(inputs[0])
+    call(inputs[0])
     graphs = []
     for x in inputs:
         graphs.append(torch.cuda.CUDAGraph())
         with torch.cuda.graph(graphs[-1]):
-            network(x)
+            call(x)
     times = []
     runs = max(4, 400 // batch)
     for _ in range(REPEATS):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         for i in range(runs):
-            graphs[i % 4].replay()
+            graphs[i % len(graphs)].replay()
         end.record()
         end.synchronize()
         times.append(begin.elapsed_time(end) / runs)
-    ms = sorted(times)[len(times) // 2]
+    return sorted(times)[len(times) // 2]
+
+
+def measured(network, batch, tunes):
+    import torch
+
+    network.prepare(batch, gpu=True)
+    tuned = {}
+    if tunes:
+        found = network.tune(batch)
+        tuned = {f"tuned_{key}": round(found[key], 2) for key in ("before_us", "after_us")}
+    ms = graphed_ms(network, [torch.randn(batch, *network.inputs[0][2], device="cuda") for _ in range(4)], batch)
     planned = network.planned(batch, gpu=True)
-    return dict(batch=batch, ms=round(ms, 5), images_per_s=round(batch / ms * 1000), arena_mb_per_image=round(planned.arena_bytes / batch / 1e6, 3))
+    return dict(batch=batch, **tuned, ms=round(ms, 5), images_per_s=round(batch / ms * 1000), arena_mb_per_image=round(planned.arena_bytes / batch / 1e6, 3))
+
+
+def peers(model, shape, batch, modes):
+    """The milliseconds of the same network by PyTorch in half, by the mode of torch.compile."""
+    import torch
+
+    import torch_network
+
+    found = {}
+    inputs = [torch.randn(batch, *shape, device="cuda").half().to(memory_format=torch.channels_last) for _ in range(4)]
+    for mode in modes:
+        with torch.inference_mode():
+            call = torch_network.compiled(model, mode)
+            for x in inputs[:2]:
+                call(x)
+            torch.cuda.synchronize()
+            found[mode] = round(graphed_ms(call, inputs, batch), 5)
+    return found
 
 
 def profile(network, batch):
@@ -110,7 +159,19 @@ def profile(network, batch):
     return [dict(us=round(event.device_time, 2), kernel=line) for event, line in zip(last, lines)]
 
 
-def run(folder, output):
+def unpack(folder, patterns):
+    for path in sorted(folder.glob("*.npz")):
+        if fits(path.stem, patterns):
+            path.with_suffix(".weft").write_bytes(drawn_models.unpack(path)[0])
+
+
+def run(folder, output, patterns, modes, tunes):
+    """Measures each network of the folder that the result file does not have; called again, it goes on. The peers come last.
+
+    tunes: the numbers of images for which tiles are tuned before.
+    """
+    import tempfile
+
     import torch
 
     import weft
@@ -119,29 +180,56 @@ def run(folder, output):
     commit = commit.read_text().strip() if commit.exists() else subprocess.run(
         ["git", "log", "-1", "--format=%h", "--abbrev=10"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     result = dict(commit=commit, gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run", networks=[])
-    for path in sorted(folder.glob("*.weft")):
-        network = weft.load(path)
-        row = dict(name=path.stem, **differences(network, path))
+    if output.exists() and (earlier := json.loads(output.read_text()))["commit"] == commit:
+        result["networks"] = earlier["networks"]
+    rows = {row["name"]: row for row in result["networks"]}
+
+    def write(row):
+        output.write_text(json.dumps(result, indent=1) + "\n")
+        print(json.dumps({key: value for key, value in row.items() if key != "profile"}), flush=True)
+
+    paths = [path for path in sorted(folder.glob("*.npz"), key=lambda path: path.stat().st_size) if fits(path.stem, patterns)]
+    for path in paths:
+        if path.stem in rows:
+            continue
+        data, _, wanted = drawn_models.unpack(path)
+        with tempfile.TemporaryDirectory() as place:
+            file = pathlib.Path(place) / f"{path.stem}.weft"
+            file.write_bytes(data)
+            network = weft.load(file)
+        row = rows[path.stem] = dict(name=path.stem, **differences(network, wanted))
         whole = path.stem == "resnet50_224_u8"
-        row["times"] = [measured(network, batch) for batch in ((1, 64, 256, 512) if whole else (1, 64))]
+        row["times"] = [measured(network, batch, batch in tunes) for batch in ((1, 64, 256, 512) if whole else (1, 64))]
         if whole:
             row["profile"] = {f"n{batch}": profile(network, batch) for batch in (1, 64, 512)}
         result["networks"].append(row)
-        print(json.dumps({key: value for key, value in row.items() if key != "profile"}), flush=True)
-        output.write_text(json.dumps(result, indent=1) + "\n")
+        write(row)
+    for path in paths if modes else ():
+        with np.load(path) as file:
+            model = json.loads(str(file["notes"]))["model"]
+        row = rows[path.stem]
+        size = int(path.stem.split("_")[-2])
+        for times in row["times"]:
+            missing = [mode for mode in modes if mode not in times.get("torch_half_ms", {})]
+            if missing and times["batch"] in (1, 64):
+                times.setdefault("torch_half_ms", {}).update(peers(model, (3, size, size), times["batch"], missing))
+                times["ratio"] = round(min(times["torch_half_ms"].values()) / times["ms"], 3)
+                write(row)
     return 1 if any(row["differ"] for row in result["networks"]) else 0
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", choices=["make", "run"])
+    arguments.add_argument("what", choices=["make", "run", "unpack"])
     arguments.add_argument("folder", type=pathlib.Path)
+    arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
     arguments.add_argument("--json", type=pathlib.Path, default=ROOT / "perf/results/networks-h200.json")
+    arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
+    arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
-    if a.what == "make":
-        make(a.folder)
-    else:
-        sys.exit(run(a.folder, a.json))
+    if a.what == "run":
+        sys.exit(run(a.folder, a.json, a.only, a.peers, a.tune))
+    (make if a.what == "make" else unpack)(a.folder, a.only)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ import re
 FILES = ("networks-h200.json", "networks-h200-small.json")
 TENSORS = "tensors-h200.json"
 LARGE = 56  # rows and columns from which an operator is held against a copy
+WHOLE = ("resnet50_224_u8", "resnet18_224_u8", "vgg16_224_u8", "mobilenet_v2_224_u8", "mobilenet_v3_224_u8", "efficientnet_224_u8", "yolo_320_u8")
 
 
 def networks(folder, table):
-    """Of each network the time and the images a second, from the newest file that has it."""
-    rows, sources = {}, []
+    """Of each network the time and the images a second, from the newest file that has it, and the best time of the same network by PyTorch in half."""
+    rows, sources, torch = {}, [], ""
     for name in FILES:
         if not (folder / name).exists():
             continue
@@ -19,15 +20,26 @@ def networks(folder, table):
         sources.append(f"{result['commit']} (`{name}`)")
         for network in result["networks"]:
             rows.setdefault(network["name"], [
-                (f"`{network['name']}`", time["batch"], f"{time['ms']:.3f}", f"{time['images_per_s']:,}", f"{time['arena_mb_per_image']:.2f}",
+                (f"`{network['name']}`", time["batch"], f"{time['ms']:.3f}", f"{time['images_per_s']:,}", *peer(time), f"{time['arena_mb_per_image']:.2f}",
                  f"{network['differ']} of {network['outputs']}", result["commit"]) for time in network["times"]])
+            if any("ratio" in time for time in network["times"]):
+                torch = f" PyTorch {result['torch']}."
         gpu = result["gpu"]
     if not rows:
         return None
-    lines = [line for name in sorted(rows, key=lambda name: (name != "resnet50_224_u8", name)) for line in rows[name]]
-    return table(("network", "N:", "ms:", "images/s:", "MB of arena an image:", "outputs that differ:", "commit"), lines) + (
-        f"\n{gpu}, commits {', '.join(sources)}. The number behind a name is the rows of its images; all but `resnet50_224_u8` are narrower than "
-        "the published ones.\n")
+    order = {name: at for at, name in enumerate(WHOLE)}
+    lines = [line for name in sorted(rows, key=lambda name: (order.get(name, len(order)), name)) for line in rows[name]]
+    return table(("network", "N:", "ms:", "images/s:", "torch half, ms:", "torch / ours:", "MB of arena an image:", "outputs that differ:", "commit"), lines) + (
+        f"\n{gpu}, commits {', '.join(sources)}.{torch} The number behind a name is the rows of its images; of more than 64 the network is as it was "
+        "published (MobileNet-V3 large, EfficientNet-B0, YOLOv5s), others are narrower. *torch half* is the same network of floats by `torch.compile`, "
+        "channels last, in a CUDA graph, in the fastest of the modes that were tried.\n")
+
+
+def peer(time):
+    """The peer's milliseconds and what it takes of ours."""
+    if "ratio" not in time:
+        return "", ""
+    return f"{min(time['torch_half_ms'].values()):.3f}", f"{time['ratio']:.2f}"
 
 
 def tensors(folder, table):

@@ -54,9 +54,13 @@ class NodeCheck {
   absl::Status Check() const {
     const std::size_t inputs = node_.inputs.size();
     const std::size_t wanted = node_.kind == Kind::kAdd || node_.kind == Kind::kMultiply ? 2 : 1;
-    if (node_.kind == Kind::kConcat ? inputs < 1 : inputs != wanted) {
+    if (node_.kind == Kind::kConcat ? inputs < 1
+        : Products()                ? inputs != 1 && inputs != 2
+                                    : inputs != wanted) {
       return Error("has ", inputs, " inputs; it takes ",
-                   node_.kind == Kind::kConcat ? "1 or more" : absl::StrCat(wanted));
+                   node_.kind == Kind::kConcat ? "1 or more"
+                   : Products()                ? "1, and a residual"
+                                               : absl::StrCat(wanted));
     }
     if (absl::Status s = CheckElements(); !s.ok()) return s;
     if (absl::Status s = CheckUnread(); !s.ok()) return s;
@@ -115,6 +119,9 @@ class NodeCheck {
     return graph_.tensors[static_cast<std::size_t>(node_.inputs[i])];
   }
   const Tensor& out() const { return graph_.tensors[static_cast<std::size_t>(node_.output)]; }
+  bool Products() const {
+    return node_.kind == Kind::kConvolution || node_.kind == Kind::kFullyConnected;
+  }
   static bool SameShape(const Tensor& a, const Tensor& b) {
     return a.c == b.c && a.h == b.h && a.w == b.w;
   }
@@ -128,7 +135,10 @@ class NodeCheck {
       }
     }
     const bool is_float = out().element == Element::kFloat;
-    if (is_float != (node_.kind == Kind::kDequantize)) {
+    if (is_float && Products()) {
+      if (node_.inputs.size() > 1)
+        return Error("adds \"", in(1).name, "\" and writes floats; let it write int8 or uint8");
+    } else if (is_float != (node_.kind == Kind::kDequantize)) {
       return Error("writes \"", out().name, "\" of ", NameOf(out().element), "; it makes ",
                    is_float ? "int8 or uint8" : "float");
     }
@@ -142,7 +152,7 @@ class NodeCheck {
 
   // What belongs to other kinds must not be there, or it would be ignored.
   absl::Status CheckUnread() const {
-    const bool products = node_.kind == Kind::kConvolution || node_.kind == Kind::kFullyConnected;
+    const bool products = Products();
     const bool windows = node_.kind == Kind::kConvolution || node_.kind == Kind::kMaxPool ||
                          node_.kind == Kind::kAveragePool;
     const auto has = [](const Constant& c) { return c.exists() || c.at != 0; };
@@ -257,7 +267,7 @@ class NodeCheck {
                      " products of all channels and the window, and 2^31 of the whole filter");
       }
     }
-    return CheckShape(
+    return CheckProductsShape(
         {.name = {},
          .c = out().c,
          .h = Windows(in().h, w.h, w.stride_h, w.pad_top + w.pad_bottom, w.dilation_h),
@@ -266,7 +276,15 @@ class NodeCheck {
 
   absl::Status CheckFullyConnected() const {
     if (absl::Status s = CheckProducts(out().c, in().c * in().h * in().w); !s.ok()) return s;
-    return CheckShape({.name = {}, .c = out().c});
+    return CheckProductsShape({.name = {}, .c = out().c});
+  }
+
+  // Of a convolution or a fully connected layer; a residual has the output's shape.
+  absl::Status CheckProductsShape(const Tensor& wanted) const {
+    if (absl::Status s = CheckShape(wanted); !s.ok()) return s;
+    if (node_.inputs.size() < 2 || SameShape(in(1), wanted)) return absl::OkStatus();
+    return Error("adds \"", in(1).name, "\" of shape ", ShapeOf(in(1)), " to ", ShapeOf(wanted),
+                 "; give a residual of the output's shape");
   }
 
   // A last window may begin inside the image and its leading padding, and end behind the trailing one

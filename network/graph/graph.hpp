@@ -39,8 +39,8 @@ enum class Kind : std::int8_t {
   kQuantize,           // floats to integers
   kDequantize,         // integers to floats
   kConvert,            // integers to integers of another scale, zero point or element
-  kConvolution,        // with `filter`, `bias`, `window`, `groups`
-  kFullyConnected,     // with `filter` (k, c h w) and `bias`
+  kConvolution,        // with `filter`, `bias`, `window`, `groups`; to integers or to floats
+  kFullyConnected,     // with `filter` (k, c h w) and `bias`; to integers or to floats
   kAdd,                // of two tensors of one shape
   kMultiply,           // likewise, or the second has one pixel
   kTable,              // each integer by a table of 256 bytes
@@ -63,8 +63,10 @@ struct Window {
 
 struct Node {
   Kind kind = Kind::kConvert;
-  std::string name{};         // that errors and reports say
-  std::vector<int> inputs{};  // places in Graph::tensors
+  std::string name{};  // that errors and reports say
+  // Places in Graph::tensors. A second one of a convolution or a fully connected layer is a residual, which is
+  // added before the result is rounded.
+  std::vector<int> inputs{};
   int output = -1;
   Window window{};
   std::int64_t groups = 1;

@@ -80,7 +80,11 @@ absl::Status SetNumbers(const Graph& graph, const Step& step, ConvolutionConstan
   const auto zero = [](const Tensor& t) { return static_cast<float>(t.quantization.zero_point); };
   if (what.add < 0) {
     if (what.table.empty()) constants->zero_point = zero(out);
-    return absl::OkStatus();
+    if (step.other < 0) return absl::OkStatus();
+    const Tensor& residual = tensor(graph.nodes[static_cast<std::size_t>(what.node)].inputs[1]);
+    if (zero(residual) != 0.0f) constants->numbers = {{"zero_point", zero(residual)}};
+    constants->gamma = residual.quantization.scale / out.quantization.scale;
+    return CheckRatio("the residual's scale by the output's", constants->gamma);
   }
   const Node& add = graph.nodes[static_cast<std::size_t>(what.add)];
   const Tensor &a = tensor(add.inputs[0]), &b = tensor(add.inputs[1]), &sum = tensor(add.output);

@@ -20,7 +20,7 @@ struct ConvolutionConstants {
   conv::SourceCorrection correction{};
   std::int64_t filter_at = 0, bias_at = 0, scales_at = 0, correction_at = -1;  // -1: there is none
   std::int64_t table_at = -1;
-  // zero_point is the output's where the chain ends in RoundFirst, else 0. gamma is that of an addition.
+  // zero_point is the output's where the chain ends in RoundFirst, else 0. gamma is that of an addition or a residual.
   float zero_point = 0.0f, gamma = 1.0f;
   // Numbers of the epilogue's stages, by their names in PolicyOf's values.
   std::vector<std::pair<std::string, float>> numbers{};

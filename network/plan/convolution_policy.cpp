@@ -36,6 +36,13 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
     steps.push_back(absl::StrCat("Table<", TypeOf(element), ">"));
     policy.values.emplace_back("table");
   };
+  std::string residual;
+  if (what.add < 0 && step.other >= 0) {
+    const bool centred = type(step.other).quantization.zero_point == 0;
+    residual = absl::StrCat(centred ? "Residual<" : "ResidualWithZeroPoint<",
+                            TypeOf(type(step.other).element), ">, ");
+    if (!centred) policy.values.emplace_back("zero_point");
+  }
   const bool has_table = !what.table.empty();
   const bool table_is_first = has_table && (what.add < 0 || !what.table_is_last);
   if (table_is_first) {
@@ -52,9 +59,13 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
     policy.values.insert(policy.values.end(), {"sum_ratio", "fixed"});
   }
   if (has_table && !table_is_first) table_to(what.table_element);
+  const std::string output =
+      dst.element == Element::kFloat
+          ? "ToFloat"
+          : absl::StrCat(absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
   const std::string stages =
-      absl::StrCat(src.quantization.zero_point != 0 ? "SourceZeroPoint, " : "", "SumBias, Scale, ",
-                   absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
+      absl::StrCat(residual, src.quantization.zero_point != 0 ? "SourceZeroPoint, " : "",
+                   "SumBias, Scale, ", output);
   policy.text = rtc::PolicySource(
       {.name = "NetworkConvolution",
        .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",

@@ -142,6 +142,11 @@ class Planner {
          .name = name});
   }
 
+  // Whether a kernel reads a second tensor: what an addition reads, or a residual.
+  bool Adds(const Fusion& fusion) const {
+    return fusion.add >= 0 || node(fusion.convolution).inputs.size() > 1;
+  }
+
   // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor; -1: there is none. It is
   // in fusions_ by its last node.
   int FusionBehind(int input) const {
@@ -150,8 +155,8 @@ class Planner {
                                                                                         : -1;
   }
 
-  // Finds for each convolution what its kernel does besides: a table and an addition behind it, in either order. Of two
-  // convolutions that could take an addition, the later one does.
+  // Finds for each convolution what its kernel does besides: a table and an addition behind it, in either order; one that has
+  // a residual takes no addition. Of two convolutions that could take an addition, the later one does.
   void FindFusions() {
     taken_.resize(graph_.nodes.size(), false);
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
@@ -163,7 +168,7 @@ class Planner {
       if (n.kind == Kind::kAdd && n.inputs[0] != n.inputs[1]) {
         for (const int input : n.inputs) {
           const int behind = FusionBehind(input);
-          if (behind >= 0 && fusions_[behind].add < 0) taken = std::max(taken, behind);
+          if (behind >= 0 && !Adds(fusions_[behind])) taken = std::max(taken, behind);
         }
         if (taken >= 0) fusions_[i] = fusions_[taken], fusions_[i].add = i;
       }
@@ -209,8 +214,8 @@ class Planner {
     const auto fusion = fusions_.find(maker);
     if (fusion != fusions_.end()) {
       const Fusion& f = fusion->second;
-      // The operand of an addition is no slice: of several images it lies in another way.
-      if (f.add >= 0 && options_.batch > 1) return false;
+      // What is added is no slice: of several images it lies in another way.
+      if (Adds(f) && options_.batch > 1) return false;
       if (!table.empty() && f.table >= 0 && f.table < f.add) return false;
     } else if (n.kind == Kind::kConcat) {
       if (FormatOf(tensor(index)) != FormatOf(whole)) return false;
@@ -296,7 +301,7 @@ class Planner {
         p.groups = n.groups;  // other groups become zeros of a filter for all channels
     }
     const int src = Source(n.inputs[0]);
-    int other = -1;
+    int other = n.inputs.size() > 1 ? Source(n.inputs[1]) : -1;
     if (fusion.table >= 0) {
       step.table = folded_.tables[static_cast<std::size_t>(fusion.table)];
       step.table_element = tensor(node(fusion.table).output).element;

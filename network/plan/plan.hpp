@@ -25,15 +25,16 @@ struct PlacedTensor {
 };
 
 // A convolution or a fully connected layer, and what follows it in the same kernel: an addition, and a table before or
-// behind that.
+// behind that. Step::other is what the addition reads or, without one, the node's own residual, if it has one.
 struct ConvolutionStep {
   conv::Problem problem{};
   // Where this kernel's channels begin in dst, which has more where it is the result of a concat.
   std::int64_t first_channel = 0;
   bool depthwise = false;
-  int node = -1;                      // of the graph, whose filter this is
-  Element element = Element::kUint8;  // of the convolution's own output
-  int add = -1;                       // of the graph; -1: there is none
+  int node = -1;  // of the graph, whose filter this is
+  // Of the convolution's own output, which is of floats only where nothing follows it.
+  Element element = Element::kUint8;
+  int add = -1;              // of the graph; -1: there is none
   bool sum_is_first = true;  // whether the convolution is the first operand of the addition
   std::string table{};  // 256 bytes, what each byte of the integer becomes; empty: there is none
   Element table_element = Element::kUint8;  // of what the table makes

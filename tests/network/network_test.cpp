@@ -21,26 +21,33 @@ struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 
-// How many floats of the first output differ from the plain ones. The arena is full of other numbers before.
+// How many floats of the outputs differ from the plain ones. The arena is full of other numbers before.
 std::int64_t Differences(const Network& network) {
   const Graph& graph = network.graph();
   std::mt19937 random(3);
   std::vector<float> x(static_cast<std::size_t>(network.input_bytes(0) / 4));
   for (float& value : x)
     value = static_cast<float>(static_cast<int>(random() % 601) - 300) / 100.0f;
-  std::vector<float> y(static_cast<std::size_t>(network.output_bytes(0) / 4));
+  std::vector<std::vector<float>> outputs;
+  std::vector<void*> addresses;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    outputs.emplace_back(static_cast<std::size_t>(network.output_bytes(static_cast<int>(i)) / 4));
+    addresses.push_back(outputs.back().data());
+  }
   const auto bytes = static_cast<std::size_t>(network.arena_bytes());
   const std::unique_ptr<void, Free> arena(std::aligned_alloc(256, bytes));
   std::memset(arena.get(), 0xa5, bytes);
   const absl::Status status =
-      network.RunOnCpu({.inputs = {x.data()}, .outputs = {y.data()}, .arena = arena.get()});
+      network.RunOnCpu({.inputs = {x.data()}, .outputs = addresses, .arena = arena.get()});
   EXPECT_TRUE(status.ok()) << status;
-  const PlainTensor wanted =
-      RunPlainly(graph, network.plan().batch, {x})[static_cast<std::size_t>(graph.outputs[0])];
+  const std::vector<PlainTensor> all = RunPlainly(graph, network.plan().batch, {x});
   std::int64_t differences = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) differences += y[i] != wanted[i];
-  EXPECT_GT(std::set<float>(wanted.begin(), wanted.end()).size(),
-            5u);  // they are not all one number
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PlainTensor& wanted = all[static_cast<std::size_t>(graph.outputs[i])];
+    for (std::size_t j = 0; j < wanted.size(); ++j) differences += outputs[i][j] != wanted[j];
+    EXPECT_GT(std::set<float>(wanted.begin(), wanted.end()).size(),
+              5u);  // they are not all one number
+  }
   return differences;
 }
 
@@ -135,7 +142,7 @@ TEST(Network, ConcatsAreEqual) {
   }
   const auto network = Network::Create(Concats(), OnCpu());
   ASSERT_TRUE(network.ok()) << network.status();
-  EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
+  EXPECT_THAT(network->Describe(), HasSubstr("channels 128 to 159"));
 }
 
 TEST(Network, SaysWhatIsWrong) {
@@ -242,6 +249,50 @@ TEST(Network, GroupsAreEqual) {
     b.Output(f);
     EXPECT_EQ(Differences(b.Make(), OnCpu(2)), 0) << groups;
   }
+}
+
+// Residuals that convolutions and fully connected layers add before they round, and layers that write floats.
+TEST(Network, ResidualsAndFloatsAreEqual) {
+  GraphBuilder b(9);
+  const int x = b.Input("x", Element::kFloat, 40, 6, 7);
+  const int q = b.Add("q", Element::kInt8, 40, 6, 7, {0.02f, 7});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int m = b.Add("m", Element::kInt8, 40, 6, 7, {0.03f, 0});
+  b.FillProducts(b.Put(Kind::kConvolution, {q}, m), 40, 40, 0.002f);
+  const int y = b.Add("y", Element::kUint8, 40, 6, 7, {0.05f, 100});
+  Node& node = b.Put(Kind::kConvolution, {m, q}, y);
+  node.window = {.h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  b.FillProducts(node, 40, 40 * 9, 0.002f);
+  const int z = b.Add("z", Element::kInt8, 40, 6, 7, {0.06f, 0});
+  Node& depthwise = b.Put(Kind::kConvolution, {y, m}, z);
+  depthwise.groups = 40;
+  b.FillProducts(depthwise, 40, 1, 0.01f);
+  // A convolution with a residual does not take in the addition behind it.
+  const int r = b.Add("r", Element::kInt8, 40, 6, 7, {0.07f, 60});
+  b.FillProducts(b.Put(Kind::kConvolution, {z, z}, r), 40, 40, 0.002f);
+  const int sum = b.Add("sum", Element::kInt8, 40, 6, 7, {0.1f, 20});
+  b.Put(Kind::kAdd, {r, m}, sum);
+  // It does take in a table, here of a ReLU.
+  const int p = b.Add("p", Element::kInt8, 40, 6, 7, {0.06f, 0});
+  b.FillProducts(b.Put(Kind::kConvolution, {sum, q}, p), 40, 40, 0.002f);
+  const int t = b.Add("t", Element::kInt8, 40, 6, 7, {0.06f, 0});
+  std::vector<std::uint8_t> table(256);
+  for (int i = 0; i < 128; ++i) table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i);
+  b.Put(Kind::kTable, {p}, t).table = b.Keep(table);
+  const int g = b.Add("g", Element::kInt8, 40, 1, 1, {0.05f, 9});
+  b.Put(Kind::kGlobalAveragePool, {t}, g);
+  const int l = b.Add("l", Element::kInt8, 40, 1, 1, {0.04f, 20});
+  b.FillProducts(b.Put(Kind::kFullyConnected, {g, g}, l), 40, 40, 0.01f);
+  const int logits = b.Add("logits", Element::kFloat, 10, 1, 1);
+  b.FillProducts(b.Put(Kind::kFullyConnected, {l}, logits), 10, 40, 0.01f);
+  const int map = b.Add("map", Element::kFloat, 21, 6, 7);
+  b.FillProducts(b.Put(Kind::kConvolution, {sum}, map), 21, 40, 0.01f);
+  b.Output(logits);
+  b.Output(map);
+  const auto network = Network::Create(b.Make(), OnCpu(2));
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_EQ(network->plan().steps.size(), 11u);
+  EXPECT_EQ(Differences(*network), 0);
 }
 
 }  // namespace

@@ -78,9 +78,9 @@ class PlainNode {
                                                        std::fma(b.At(n, c, h, w), rb, fixed))));
       }
       case Kind::kConvolution:
-        return Convolution(n, c, h, w);
+        return Requantised(n, c, h, w, Convolution(n, c, h, w));
       case Kind::kFullyConnected:
-        return FullyConnected(n, c);
+        return Requantised(n, c, h, w, FullyConnected(n, c));
       case Kind::kMaxPool:
         return MaxPool(n, c, h, w);
       case Kind::kGlobalAveragePool: {
@@ -120,15 +120,23 @@ class PlainNode {
     return out_.element == network::Element::kInt8 ? static_cast<std::int8_t>(byte) : byte;
   }
 
-  float Requantised(std::int64_t c, std::int64_t sum) const {
+  float Requantised(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
+                    std::int64_t sum) const {
     if (!bias_.empty()) sum += bias_[static_cast<std::size_t>(c)];
     const float scale = scales_[scales_.size() == 1 ? 0 : static_cast<std::size_t>(c)];
     const float alpha = in_[0].Scale() * scale / out_.quantization.scale;
-    return Saturated(out_, std::nearbyint(static_cast<float>(sum) * alpha) +
+    if (out_.element == network::Element::kFloat) return static_cast<float>(sum) * alpha;
+    float steps = 0.0f;
+    if (in_.size() > 1) {
+      const View& residual = in_[1];
+      steps = (residual.At(n, c, h, w) - residual.Zero()) *
+              (residual.Scale() / out_.quantization.scale);
+    }
+    return Saturated(out_, std::nearbyint(std::fma(static_cast<float>(sum), alpha, steps)) +
                                static_cast<float>(out_.quantization.zero_point));
   }
 
-  float Convolution(std::int64_t n, std::int64_t k, std::int64_t h, std::int64_t w) const {
+  std::int64_t Convolution(std::int64_t n, std::int64_t k, std::int64_t h, std::int64_t w) const {
     const View& a = in_[0];
     const Window& win = node_.window;
     const std::int64_t channels = a.tensor.c / node_.groups,
@@ -146,10 +154,10 @@ class PlainNode {
         }
       }
     }
-    return Requantised(k, sum);
+    return sum;
   }
 
-  float FullyConnected(std::int64_t n, std::int64_t k) const {
+  std::int64_t FullyConnected(std::int64_t n, std::int64_t k) const {
     const View& a = in_[0];
     const std::int64_t each = a.tensor.c * a.tensor.h * a.tensor.w;
     std::int64_t sum = 0;
@@ -158,7 +166,7 @@ class PlainNode {
           static_cast<std::int64_t>(a.values[static_cast<std::size_t>(n * each + i)] - a.Zero()) *
           filter_[static_cast<std::size_t>(k * each + i)];
     }
-    return Requantised(k, sum);
+    return sum;
   }
 
   float MaxPool(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {

@@ -1,7 +1,9 @@
 """Tests of the tables that perf/report.py shows."""
 
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree
 
@@ -10,6 +12,7 @@ import report  # noqa: E402
 import report_benches  # noqa: E402
 import report_compile  # noqa: E402
 import report_ladder  # noqa: E402
+import report_networks  # noqa: E402
 import report_products  # noqa: E402
 import report_tables as tables  # noqa: E402
 from report_test import result, row  # noqa: E402
@@ -68,6 +71,24 @@ class Layers(unittest.TestCase):
         text = tables.network([{"rows": [{**of, "batch": 64}, {**of, "batch": 16}, {"batch": 1, "mismatches": 0, "status": "failed: a"}]}])
         self.assertIn("| 1 | NCxHWx<32> | - | - | - | - | - | - | failed: a |\n"
                       "| 16 | NCxHWx<32> | 0.500 | 32000 | 0.400 | 0.80 | 0.70 | 0.550 | 0 |\n| 64 |", text)
+
+
+class Networks(unittest.TestCase):
+    def test_peers_and_order(self):
+        time = {"batch": 1, "ms": 0.2, "images_per_s": 5000, "arena_mb_per_image": 1.5}
+        peers = {"torch_half_ms": {"default": 0.6, "max-autotune-no-cudagraphs": 0.5}, "ratio": 2.5}
+        rows = [{"name": name, "outputs": 400, "differ": 0, "times": [times]} for name, times in
+                (("a_64_u8", time), ("yolo_320_u8", {**time, **peers}), ("resnet50_224_u8", time))]
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(report_networks.networks(pathlib.Path(folder), tables.table))
+            result = {"commit": "c0ffee", "gpu": "a GPU", "torch": "2.11", "networks": rows}
+            (pathlib.Path(folder) / report_networks.FILES[0]).write_text(json.dumps(result))
+            (pathlib.Path(folder) / report_networks.FILES[1]).write_text(json.dumps({**result, "commit": "older"}))
+            text = report_networks.networks(pathlib.Path(folder), tables.table)
+        self.assertIn("| `yolo_320_u8` | 1 | 0.200 | 5,000 | 0.500 | 2.50 | 1.50 | 0 of 400 | c0ffee |", text)
+        self.assertLess(text.index("resnet50"), text.index("yolo"))
+        self.assertLess(text.index("yolo"), text.index("| 1 | 0.200 | 5,000 |  |  | 1.50 | 0 of 400 | c0ffee |\n\na GPU, commits c0ffee"))
+        self.assertIn(" PyTorch 2.11. ", text)
 
 
 class Benches(unittest.TestCase):

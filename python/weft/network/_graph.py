@@ -11,7 +11,8 @@ import numpy as np
 from .. import _weft
 
 ELEMENTS: dict[str, np.dtype[Any]] = {"int8": np.dtype(np.int8), "uint8": np.dtype(np.uint8), "float": np.dtype(np.float32)}
-# How many tensors a node of each kind reads, 0 of any number from 1; docs/networks.md has the formulas.
+# How many tensors a node of each kind reads, 0 of any number from 1; docs/networks.md has the formulas. Those of _PRODUCTS may
+# read a second one, a residual, which they add before they round.
 KINDS = {"quantize": 1, "dequantize": 1, "convert": 1, "convolution": 1, "fully_connected": 1, "add": 2, "multiply": 2, "table": 1,
          "max_pool": 1, "average_pool": 1, "global_average_pool": 1, "concat": 0, "resize": 1}
 ONE_ELEMENT = ("add", "multiply", "concat", "average_pool", "global_average_pool")  # which read and write the same type
@@ -54,7 +55,7 @@ class Node:
 
     kind: str  # of KINDS
     name: str
-    inputs: list[str]  # names of tensors
+    inputs: list[str]  # names of tensors; a second one of a convolution or a fully connected layer is its residual
     output: str = ""
     window: tuple[int, int] = (1, 1)
     stride: tuple[int, int] = (1, 1)
@@ -168,8 +169,10 @@ def _check_node(graph: Graph, node: Node, known: set[str]) -> None:
     """ValueError with a reason if the node does not fit its tensors."""
     if node.kind not in KINDS:
         raise ValueError(f"its kind is none of {', '.join(KINDS)}")
-    if not node.inputs or KINDS[node.kind] not in (0, len(node.inputs)):
-        raise ValueError(f"it reads {len(node.inputs)} tensors, not {KINDS[node.kind] or 'one or more'}")
+    adds = node.kind in _PRODUCTS and len(node.inputs) == 2
+    if not node.inputs or KINDS[node.kind] not in (0, len(node.inputs)) and not adds:
+        expected = "1, and a residual" if node.kind in _PRODUCTS else KINDS[node.kind] or "one or more"
+        raise ValueError(f"it reads {len(node.inputs)} tensors, not {expected}")
     for name in node.inputs:
         if name not in known:
             raise ValueError(f"it reads {name}, which no node before it writes")
@@ -188,11 +191,15 @@ def _check_node(graph: Graph, node: Node, known: set[str]) -> None:
     for tensor in sources:
         if (tensor.element == "float") != (node.kind == "quantize"):
             raise ValueError(f"it reads {tensor.name}, which is of {tensor.element}")
-    if (output.element == "float") != (node.kind == "dequantize"):
+    if output.element == "float" and adds:
+        raise ValueError(f"it adds {node.inputs[1]} and writes floats, where int8 or uint8 is expected")
+    if (output.element == "float") != (node.kind == "dequantize") and node.kind not in _PRODUCTS:
         raise ValueError(f"it writes {output.name}, which is of {output.element}")
     shape = output_shape(node, [tensor.shape for tensor in sources])
     if shape != output.shape:
         raise ValueError(f"it makes a tensor of shape {shape}, and {output.name} has {output.shape}")
+    if adds and sources[1].shape != shape:
+        raise ValueError(f"it adds {node.inputs[1]} of shape {sources[1].shape} to {shape}; a residual has the output's shape")
     if node.kind in ("max_pool", "average_pool"):
         _check_pool(node, sources[0].shape, shape)
     if node.kind in ("max_pool", "resize") and sources[0].quantization != output.quantization:

@@ -77,13 +77,17 @@ def _convert(node, sources, output, arrays):
     return _round(_real(arrays[0], sources[0]) / np.float32(output.scale), output)
 
 
-def _requantized(sums: np.ndarray, node: Node, source: Tensor, output: Tensor) -> np.ndarray:
-    """What sums (n, k, ...) of products become. They are exact in double, and each step from here rounds once to float."""
-    shape = (-1, *[1] * (sums.ndim - 2))
+def _requantized(sums: np.ndarray, node: Node, sources: list[Tensor], output: Tensor, arrays: list[np.ndarray]) -> np.ndarray:
+    """What sums (n, k, p, q) of products become. They are exact in double, and each step from here rounds once to float."""
     if node.bias is not None:
-        sums = sums + node.bias.astype(np.float64).reshape(shape)
-    alpha = np.float32(source.scale) * node.filter_scale / np.float32(output.scale)
-    return _round(sums.astype(np.float32) * alpha.reshape(shape), output)
+        sums = sums + node.bias.astype(np.float64).reshape(-1, 1, 1)
+    alpha = (np.float32(sources[0].scale) * node.filter_scale / np.float32(output.scale)).reshape(-1, 1, 1)
+    if output.element == "float":
+        return sums.astype(np.float32) * alpha
+    if len(sources) == 1:
+        return _round(sums.astype(np.float32) * alpha, output)
+    residual = (arrays[1].astype(np.int32) - sources[1].zero_point).astype(np.float32) * (np.float32(sources[1].scale) / np.float32(output.scale))
+    return _round(fma(sums.astype(np.float32), np.broadcast_to(alpha, sums.shape), residual), output)
 
 
 def _convolution(node, sources, output, arrays):
@@ -94,12 +98,12 @@ def _convolution(node, sources, output, arrays):
     sums = np.zeros((n, g, k // g, p * q))
     for r, s, tap in _taps(x, node, p, q):
         sums += weights[r, s] @ tap.reshape(n, g, -1, p * q)
-    return _requantized(sums.reshape(n, k, p, q), node, sources[0], output)
+    return _requantized(sums.reshape(n, k, p, q), node, sources, output, arrays)
 
 
 def _fully_connected(node, sources, output, arrays):
     x = arrays[0].reshape(len(arrays[0]), -1).astype(np.float64) - sources[0].zero_point
-    return _requantized(x @ node.filter.astype(np.float64).T, node, sources[0], output)[:, :, None, None]
+    return _requantized((x @ node.filter.astype(np.float64).T)[:, :, None, None], node, sources, output, arrays)
 
 
 def _padded(x: np.ndarray, node: Node, value: float) -> np.ndarray:

@@ -142,6 +142,19 @@ TEST(CheckGraph, SaysWhatIsWrong) {
       {"node's name", [](Graph& g) { g.nodes[2].name = "node1"; }, "a node is called \"node1\""},
       {"output", [](Graph& g) { g.outputs = {99}; }, "output tensor 99 of"},
       {"inputs", [](Graph& g) { g.nodes[5].inputs.pop_back(); }, "has 1 inputs; it takes 2"},
+      {"residuals", [](Graph& g) { g.nodes[3].inputs = {3, 3, 3}; },
+       "has 3 inputs; it takes 1, and a residual"},
+      {"residual's shape", [](Graph& g) { g.nodes[3].inputs = {3, 2}; },
+       "adds \"a\" of shape (40, 9, 9) to (40, 5, 5); give a residual of the output's shape"},
+      {"residual of floats", [](Graph& g) { g.nodes[3].inputs = {3, 0}; },
+       "reads \"x\" of float; it takes int8 or uint8"},
+      {"floats with a residual",
+       [](Graph& g) {
+         g.nodes[4].inputs = {4, 3};
+         g.nodes[4].output = static_cast<int>(g.tensors.size());
+         g.tensors.push_back({.name = "f", .element = Element::kFloat, .c = 40, .h = 5, .w = 5});
+       },
+       "adds \"m\" and writes floats; let it write int8 or uint8"},
   };
   ASSERT_TRUE(CheckGraph(SmallResnet()).ok()) << CheckGraph(SmallResnet());
   for (const auto& [name, change, sentence] : changes) {

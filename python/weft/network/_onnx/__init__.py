@@ -10,9 +10,9 @@ from onnx import TensorProto, numpy_helper
 
 from ... import _weft
 from .._graph import Graph, Node, check
-from . import floats, integers, moves
+from . import floats, integers, moves, products
 from .importer import Importer, label
-from .values import Constant, Failed, FloatInput, Function, Integers, Refused
+from .values import Constant, Failed, FloatInput, Function, Integers, Pending, Refused
 
 _NODES = {**moves.NODES, **floats.NODES, **integers.NODES}
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
@@ -170,9 +170,11 @@ def _finish(imp: Importer, name: str) -> None:
         node.output = imp.new_tensor(name, "float", graph.tensors[value.source.tensor].shape)
         imp.put(node)
         value = Integers(node.output, value.shape)
+    if isinstance(value, Pending) and products.writes_floats(value):
+        value = Integers(value.emit(name, None).tensor, value.shape)
     if not isinstance(value, Integers):
         raise Refused("it is made of floats behind which there is no QuantizeLinear, or is a constant; the last nodes would be a QuantizeLinear "
-                      "and a DequantizeLinear")
+                      "and a DequantizeLinear, or a convolution or a fully connected layer alone")
     shape = graph.tensors[value.tensor].shape
     if value.shape != shape and not (shape[1:] == (1, 1) and value.shape == shape[:1]):
         raise Refused(f"it is {value.shape} behind the batch, a Reshape of {shape}; outputs have the shape that the last node writes, so take the "

@@ -9,9 +9,9 @@ import numpy as np
 from onnx import helper
 
 from .._graph import Node, extents_of
-from . import integers, tables, windows
+from . import integers, products, tables, windows
 from .importer import Importer
-from .values import Constant, FloatInput, Function, Integers, Pending, Quantization, Refused, unquantized
+from .values import Constant, FloatInput, Function, Integers, Pending, Quantization, Refused, quantized, unquantized
 
 # Functions of one element, or of several that come from the same one: what is between two quantizations becomes a table.
 UNARY = ("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Elu", "Erf", "Exp", "FastGelu",
@@ -42,17 +42,19 @@ def _dequantize(imp: Importer, onnx_node: Any, name: str) -> Any:
 
 def _quantize(imp: Importer, onnx_node: Any, name: str) -> Any:
     a = imp.attributes(onnx_node, axis=1, block_size=0, output_dtype=0, precision=0, saturate=1)
-    x = imp.value(onnx_node, 0, FloatInput, Function, Pending)
+    x = imp.value(onnx_node, 0, Constant, FloatInput, Function, Pending)
     elements = {0: "uint8", 2: "uint8", 3: "int8"}
     if a["block_size"] or a["output_dtype"] not in elements or a["precision"] not in (0, 1):
         raise Refused(f"its block_size={a['block_size']}, output_dtype={a['output_dtype']} and precision={a['precision']} are not those of one scale and bytes")
+    if isinstance(x, Constant):
+        return _quantized_constant(imp, onnx_node, x, a["axis"], elements[a["output_dtype"]])
     q = imp.quantization(onnx_node, 1, 2, elements[a["output_dtype"]])
     output = onnx_node.output[0]
     if isinstance(x, FloatInput):
         made = imp.emit(Node("quantize", name, []), [Integers(x.tensor, x.shape)], output, q)
         return Integers(made.tensor, x.shape)
     if isinstance(x, Pending):
-        return _written(imp, x, output, q)
+        return written(imp, x, output, q)
     if x.only_dequantized and q == x.quantization:
         return Integers(x.source.tensor, x.shape)
     if x.only_dequantized:
@@ -62,8 +64,27 @@ def _quantize(imp: Importer, onnx_node: Any, name: str) -> Any:
     return imp.emit(node, [x.source], output, q, x.shape)
 
 
-def _written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integers:
+def _quantized_constant(imp: Importer, onnx_node: Any, x: Constant, axis: int, element: str) -> Constant:
+    """The integers of weights that are written as floats, as TensorRT's placement has them."""
+    if x.scale is not None or x.array.dtype != np.float32:
+        raise Refused(f"its input {onnx_node.input[0]} is a constant of {x.array.dtype}, and no floats")
+    scale, axis = imp.constant(onnx_node, 1), axis % max(x.array.ndim, 1)
+    zero_point = imp.optional(onnx_node, 2, np.zeros(scale.shape, element))
+    if zero_point.dtype not in (np.int8, np.uint8):
+        raise Refused(f"its integers are of {zero_point.dtype}, and int8 and uint8 are known here")
+    if scale.dtype != np.float32 or scale.shape != zero_point.shape or not np.all(np.isfinite(scale) & (scale > 0)):
+        raise Refused("its scales are not finite floats above 0, one for each zero point")
+    if scale.size != 1 and scale.shape != x.array.shape[axis:axis + 1]:
+        raise Refused(f"it has {scale.size} scales, and its input {x.array.shape[axis] if x.array.ndim else 1} indices of axis {axis}")
+    along = [-1 if i == axis and scale.size > 1 else 1 for i in range(x.array.ndim)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Constant(quantized(x.array, scale.reshape(along), zero_point.reshape(along)))
+
+
+def written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integers:
     """Rounds what an operator made to integers. Relu and Clip then are bounds of the integers: rounding keeps the order."""
+    if q in x.written:
+        return Integers(x.written[q].tensor, x.shape)
     limits = np.iinfo(q.element)
     low, high = q.integer(x.low), q.integer(x.high)
     clamps = low > limits.min or high < limits.max
@@ -72,6 +93,7 @@ def _written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integer
         every = np.arange(256, dtype=np.uint8).view(q.element)
         node = Node("table", f"{x.name}_clamp", [], table=np.clip(every, low, high).astype(q.element).view(np.uint8))
         made = imp.emit(node, [made], output, q, made.shape)
+    x.written[q] = made
     return Integers(made.tensor, x.shape)
 
 
@@ -91,72 +113,30 @@ def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
 
 
 def _pending(imp: Importer, node: Node, sources: list[Integers], shape: tuple[int, ...]) -> Pending:
-    """Each QuantizeLinear behind the operator emits a copy of the node, with a name and an output of its own."""
+    """Each other QuantizeLinear behind the operator emits a copy of the node, with a name and an output of its own."""
     return Pending(node.name, shape, lambda output, q: imp.emit(replace(node), sources, output, q, shape))
 
 
-def _weights(imp: Importer, onnx_node: Any, axis: int) -> Constant:
-    value = imp.value(onnx_node, 1, Constant)
-    if value.scale is None:
-        raise Refused("its weights are floats; they would be quantized, with a DequantizeLinear between them and the node")
-    if value.scale.size > 1 and value.axis != axis:
-        raise Refused(f"the scales of its weights are along axis {value.axis}, and not of output channels, axis {axis}")
-    return value
-
-
-def _bias(imp: Importer, onnx_node: Any, source: Integers, filter_scale: np.ndarray, k: int) -> np.ndarray | None:
-    """The bias in units of the source's scale times the filter's."""
-    if not imp.has(onnx_node, 2):
-        return None
-    value = imp.value(onnx_node, 2, Constant)
-    unit = np.float32(imp.quantization_of(source).scale) * filter_scale
-    if value.array.size != k or value.array.shape[-1:] != (k,):
-        raise Refused(f"its bias is of shape {value.array.shape}, and it has {k} output channels")
-    if value.scale is None and value.array.dtype != np.float32:
-        raise Refused(f"its bias is of {value.array.dtype}; it would be of float32, or of int32 behind a DequantizeLinear")
-    if value.scale is None:
-        with np.errstate(over="ignore"):
-            steps = np.rint(value.array.reshape(-1) / unit).astype(np.float64)
-        return np.clip(steps, -(2**31), 2**31 - 1).astype(np.int32)
-    given = np.broadcast_to(value.scale.astype(np.float32).reshape(-1), k)
-    if np.any(np.abs(given - unit) > unit * np.float32(1e-6)) or (value.zero_point is not None and np.any(value.zero_point)):
-        raise Refused("the scale of its bias is not that of its input times that of its weights, or its zero point is not 0")
-    return integers.bias_of(value.array, k)
-
-
 def _conv(imp: Importer, onnx_node: Any, name: str) -> Pending:
-    x = _source(imp, onnx_node, 0)
-    a = imp.attributes(onnx_node, **integers.CONVOLUTION)
-    w = _weights(imp, onnx_node, 0)
-    node = Node("convolution", name, [])
-    integers.set_convolution(node, a, imp.image(x), w.array, w.zero_point, w.scale)
-    k = len(w.array)
-    node.bias = _bias(imp, onnx_node, x, node.filter_scale, k)
-    return _pending(imp, node, [x], (k, *extents_of(node, *x.shape[1:])))
+    return products.convolution(imp, onnx_node, name, _source(imp, onnx_node, 0))
 
 
 def _gemm(imp: Importer, onnx_node: Any, name: str) -> Pending:
-    x = _source(imp, onnx_node, 0)
-    transposed = False
-    if onnx_node.op_type == "Gemm":
-        a = imp.attributes(onnx_node, alpha=1.0, beta=1.0, transA=0, transB=0)
-        if a["alpha"] != 1.0 or a["beta"] != 1.0 or a["transA"]:
-            raise Refused(f"its alpha={a['alpha']}, beta={a['beta']} and transA={a['transA']} are not 1, 1 and 0")
-        transposed = bool(a["transB"])
-    else:
-        imp.attributes(onnx_node)
-    w = _weights(imp, onnx_node, 0 if transposed else 1)
-    if w.array.ndim != 2:
-        raise Refused("its weights are no matrix")
-    node = Node("fully_connected", name, [])
-    shape = integers.set_fully_connected(imp, node, x, w.array if transposed else w.array.T, w.zero_point, w.scale)
-    node.bias = _bias(imp, onnx_node, x, node.filter_scale, shape[0]) if onnx_node.op_type == "Gemm" else None
-    return _pending(imp, node, [x], shape)
+    return products.fully_connected(imp, onnx_node, name, _source(imp, onnx_node, 0))
 
 
 def _binary(kind: str):
     def run(imp: Importer, onnx_node: Any, name: str) -> Any:
         a, b = (imp.value(onnx_node, at, Function, Constant, Pending) for at in (0, 1))
+        if isinstance(a, Pending) != isinstance(b, Pending):
+            x, other, at = (a, b, 1) if isinstance(a, Pending) else (b, a, 0)
+            if isinstance(other, Constant):
+                return products.with_constant(imp, onnx_node, x, at)
+            if kind == "add":
+                return products.plus_residual(imp, onnx_node, x, _source(imp, onnx_node, at))
+        if kind == "add" and isinstance(a, Pending):
+            raise Refused(f"it adds the floats of {a.name} and {b.name}, which both are not quantized; of one of them there would be a QuantizeLinear and a "
+                          "DequantizeLinear")
         if isinstance(a, Constant) or isinstance(b, Constant) or (
                 isinstance(a, Function) and isinstance(b, Function) and a.source.tensor == b.source.tensor):
             return _function(imp, onnx_node, name)
@@ -189,11 +169,18 @@ def _global_average_pool(imp: Importer, onnx_node: Any, name: str) -> Pending:
 
 
 def _concat(imp: Importer, onnx_node: Any, name: str) -> Pending:
-    sources = [_source(imp, onnx_node, at) for at in range(len(onnx_node.input))]
-    if imp.attributes(onnx_node, axis=None)["axis"] not in (1, -len(sources[0].shape)):
+    """Floats of operators are quantized as the concatenation is; other tensors are converted by it."""
+    values = [imp.value(onnx_node, at, Function, Pending) for at in range(len(onnx_node.input))]
+    values = [x if isinstance(x, Pending) else _source(imp, onnx_node, at) for at, x in enumerate(values)]
+    if imp.attributes(onnx_node, axis=None)["axis"] not in (1, -len(values[0].shape)):
         raise Refused("its axis is not 1; only channels are concatenated")
-    shape = (sum(x.shape[0] for x in sources), *sources[0].shape[1:])
-    return Pending(name, shape, lambda output, q: integers.concat(imp, name, sources, output, q))
+    shape = (sum(x.shape[0] for x in values), *values[0].shape[1:])
+
+    def emit(output: str, q: Quantization) -> Integers:
+        sources = [written(imp, x, f"{output}_{at}", q) if isinstance(x, Pending) else x for at, x in enumerate(values)]
+        return integers.concat(imp, name, sources, output, q)
+
+    return Pending(name, shape, emit)
 
 
 def _clamp(imp: Importer, onnx_node: Any, name: str) -> Any:
@@ -207,7 +194,7 @@ def _clamp(imp: Importer, onnx_node: Any, name: str) -> Any:
         low = float(imp.scalar(onnx_node, 1)) if imp.has(onnx_node, 1) else a["min"]
         high = float(imp.scalar(onnx_node, 2)) if imp.has(onnx_node, 2) else a["max"]
     bounded = [min(max(bound, low), high) for bound in (x.low, x.high)]
-    return Pending(x.name, x.shape, x.emit, *bounded)
+    return Pending(x.name, x.shape, x.emit, *bounded, product=x.product)
 
 
 def _function(imp: Importer, onnx_node: Any, name: str) -> Function:
@@ -246,4 +233,4 @@ def _real(value: Constant) -> np.ndarray:
 
 NODES = {"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize, "Conv": _conv, "Gemm": _gemm, "MatMul": _gemm, "Add": _binary("add"),
          "Mul": _binary("multiply"), "AveragePool": _average_pool, "GlobalAveragePool": _global_average_pool, "ReduceMean": _global_average_pool,
-         "Concat": _concat, **dict.fromkeys(UNARY, _function), "Relu": _clamp, "Clip": _clamp}
+         "Concat": _concat, "BatchNormalization": products.batch_normalization, **dict.fromkeys(UNARY, _function), "Relu": _clamp, "Clip": _clamp}

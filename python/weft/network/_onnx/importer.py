@@ -152,20 +152,22 @@ class Importer:
 
     # What a node of ONNX writes.
 
-    def emit(self, node: Node, inputs: list[Integers], name: str, quantization: Quantization, shape: tuple[int, ...] | None = None) -> Integers:
-        """Puts a node into the graph, and the tensor that it writes. shape: what the model sees of it."""
+    def emit(self, node: Node, inputs: list[Integers], name: str, quantization: Quantization | None, shape: tuple[int, ...] | None = None) -> Integers:
+        """Puts a node into the graph, and the tensor that it writes. quantization: None of floats. shape: what the model sees of it."""
         try:
             made = output_shape(node, [self.graph.tensors[value.tensor].shape for value in inputs])
             if node.filter is not None:
                 check_sums(node)
         except ValueError as error:
             raise Refused(str(error)) from None
-        elements = {self.graph.tensors[value.tensor].element for value in inputs} | {quantization.element}
+        element = "float" if quantization is None else quantization.element
+        elements = {self.graph.tensors[value.tensor].element for value in inputs} | {element}
         if node.kind in ONE_ELEMENT and len(elements) > 1:
             raise Refused(f"{node.name} reads and writes int8 and uint8 at once; one of them is expected")
-        node.inputs, node.output = [value.tensor for value in inputs], self.new_tensor(name, quantization.element, made)
-        tensor = self.graph.tensors[node.output]
-        tensor.scale, tensor.zero_point = quantization.scale, quantization.zero_point
+        node.inputs, node.output = [value.tensor for value in inputs], self.new_tensor(name, element, made)
+        if quantization is not None:
+            tensor = self.graph.tensors[node.output]
+            tensor.scale, tensor.zero_point = quantization.scale, quantization.zero_point
         self.put(node)
         return Integers(node.output, made if shape is None else shape)
 

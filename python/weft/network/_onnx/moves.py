@@ -8,10 +8,10 @@ from typing import Any, Callable
 import numpy as np
 import onnx
 
-from .._graph import Node
-from . import windows
+from .._graph import Node, output_shape
+from . import floats, windows
 from .importer import Importer
-from .values import Constant, Function, Integers, Refused, unquantized, viewed
+from .values import Constant, Function, Integers, Pending, Quantization, Refused, unquantized, viewed
 
 
 # Functions that never decrease: the greatest of their values is the value of the greatest.
@@ -19,7 +19,19 @@ _RISING = ("DequantizeLinear", "Identity", "Relu", "Clip")
 
 
 def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
-    """Emits a node that copies integers, and of floats for which they stand the same function of the copies."""
+    """Emits a node that copies integers, and of floats for which they stand the same function of the copies.
+
+    Floats that wait for their QuantizeLinear are rounded before they are copied: rounding keeps the order, so that nothing else comes out.
+    """
+    if isinstance(x, Pending):
+        shape = output_shape(node, [x.shape])
+
+        def emit(output: str, q: Quantization) -> Integers:
+            source = floats.written(imp, x, f"{output}_source", q)
+            imp.image(source)
+            return imp.emit(replace(node), [source], output, q, shape)
+
+        return Pending(node.name, shape, emit)
     if isinstance(x, Integers):
         return imp.emit(node, [x], onnx_node.output[0], imp.quantization_of(x))
     if node.kind == "max_pool" and any(n.op_type not in _RISING for n in x.nodes):
@@ -38,6 +50,10 @@ def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
 
 
 def _image(imp: Importer, x: Any) -> tuple[int, int, int]:
+    if isinstance(x, Pending):
+        if len(x.shape) != 3:
+            raise Refused(f"it reads {len(x.shape)} dimensions behind the batch, not 3, channels, rows and columns")
+        return (x.shape[0], x.shape[1], x.shape[2])
     source = Integers(x.source.tensor, x.shape) if isinstance(x, Function) else x
     shape = imp.image(source)
     if source.tensor in imp.graph.inputs and source.tensor not in imp.scaled:
@@ -46,7 +62,7 @@ def _image(imp: Importer, x: Any) -> tuple[int, int, int]:
 
 
 def _max_pool(imp: Importer, onnx_node: Any, name: str) -> Any:
-    x = imp.value(onnx_node, 0, Integers, Function)
+    x = imp.value(onnx_node, 0, Integers, Function, Pending)
     a = imp.attributes(onnx_node, **windows.ATTRIBUTES, ceil_mode=0, storage_order=0)
     node = Node("max_pool", name, [])
     shape = _image(imp, x)
@@ -58,7 +74,7 @@ def _max_pool(imp: Importer, onnx_node: Any, name: str) -> Any:
 
 
 def _resize(imp: Importer, onnx_node: Any, name: str) -> Any:
-    x = imp.value(onnx_node, 0, Integers, Function)
+    x = imp.value(onnx_node, 0, Integers, Function, Pending)
     a = imp.attributes(onnx_node, antialias=0, axes=None, coordinate_transformation_mode="half_pixel", cubic_coeff_a=-0.75, exclude_outside=0,
                        extrapolation_value=0.0, keep_aspect_ratio_policy="stretch", mode="nearest", nearest_mode="round_prefer_floor")
     if a["mode"] != "nearest" or a["antialias"] or a["axes"] is not None or a["keep_aspect_ratio_policy"] != "stretch":
@@ -82,7 +98,7 @@ def _resize(imp: Importer, onnx_node: Any, name: str) -> Any:
 
 
 def _upsample(imp: Importer, onnx_node: Any, name: str) -> Any:
-    x = imp.value(onnx_node, 0, Integers, Function)
+    x = imp.value(onnx_node, 0, Integers, Function, Pending)
     if imp.attributes(onnx_node, mode="nearest")["mode"] != "nearest":
         raise Refused("its mode is not nearest")
     scales = imp.constant(onnx_node, 1)

@@ -92,9 +92,12 @@ class Pending:
 
     name: str  # of the operator
     shape: tuple[int, ...]
-    emit: Callable[[str, Quantization], Integers]  # writes the operator, with the name and the quantization of its output
+    # Writes the operator, with the name and the quantization of its output, which is None of floats.
+    emit: Callable[[str, Any], Integers]
     low: float = -math.inf
     high: float = math.inf
+    product: Any = None  # of products.Product, if `emit` writes a convolution or a fully connected layer and nothing else
+    written: dict[Quantization, Integers] = field(default_factory=dict)  # what QuantizeLinear has made of the floats
 
 
 @dataclass

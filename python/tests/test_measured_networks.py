@@ -1,0 +1,78 @@
+"""What perf/networks.py measures: networks whose weights are drawn again where they run, and the nodes of which its peer is made."""
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "perf"))
+
+import architectures
+import drawn_models
+import networks
+import weft
+from weft import network
+
+
+class ByFormulas:
+    """What networks.py asks of a weft.Network, without its kernels, which take long to compile."""
+
+    inputs = [("x", "float32", (3, 64, 64))]
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    def prepare(self, batch, gpu):
+        assert batch == networks.IMAGES and not gpu
+
+    def __call__(self, x):
+        return next(iter(network.run_reference(self.graph, {"x": x}).values()))
+
+
+def test_a_network_travels_without_its_weights(tmp_path):
+    networks.make(tmp_path, ["mobilenet_v3_64_s8"])
+    (path,) = tmp_path.iterdir()
+    data, model, wanted = drawn_models.unpack(path)
+    assert path.stat().st_size < len(data) / 5
+    graph = network.read_graph(data)  # which compares the checksum
+    (got,) = network.run_reference(graph, {"x": networks.images((3, 64, 64))}).values()
+    assert np.array_equal(got, wanted[0]) and len(np.unique(got)) > 100
+    assert [node["kind"] for node in model["nodes"]].count("Conv") == sum(node.kind == "convolution" for node in graph.nodes)
+    assert networks.differences(ByFormulas(graph), wanted, gpu=False)["differ"] == 0
+    assert networks.differences(ByFormulas(graph), [wanted[0] + 1], gpu=False)["differ"] == wanted[0].size
+    networks.make(tmp_path, ["mobilenet_v3_64_s8"])  # it is there
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_other_weights_are_noticed(tmp_path, monkeypatch):
+    networks.make(tmp_path, ["vgg16_64_u8"])
+    monkeypatch.setattr(drawn_models, "SEED", 1)
+    with pytest.raises(weft.ArgumentError, match="checksum|damaged"):
+        network.read_graph(drawn_models.unpack(next(tmp_path.iterdir()))[0])
+    with pytest.raises(ValueError, match="the weights of draw 0 are others than the quantizer's"):
+        networks.make(tmp_path, ["vgg16_64_s8"])
+
+
+@pytest.mark.parametrize("name", ("mobilenet_v2", "mobilenet_v3", "efficientnet"))
+def test_published_sizes(name):
+    """Millions of weights and biases, where BatchNormalizations are folded."""
+    model, size = architectures.WHOLE[name]
+    numbers = sum(int(np.prod(i.dims)) for i in model(size).graph.initializer)
+    assert round(numbers / 1e6, 1) == {"mobilenet_v2": 3.5, "mobilenet_v3": 5.5, "efficientnet": 5.3}[name]
+
+
+@pytest.mark.parametrize("name", architectures.ALL)
+def test_peers_have_all_nodes(name):
+    torch = pytest.importorskip("torch")
+    import torch_network
+
+    size = architectures.SIZES[name]
+    model = architectures.ALL[name](size) if name != "resnet18" else architectures.resnet18(size)
+    peer = torch_network.TorchNetwork(drawn_models.notes_of(model)["model"]).eval()
+    with torch.inference_mode():
+        outputs = peer(torch.randn(2, 3, size, size))
+    for y, port in zip(outputs if isinstance(outputs, tuple) else (outputs,), model.graph.output):
+        assert list(y.shape[1:]) == [dim.dim_value for dim in port.type.tensor_type.shape.dim][1:]
