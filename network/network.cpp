@@ -14,6 +14,7 @@
 #include "weft/network/graph/names.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/choose_formats.hpp"
 #include "weft/network/plan/choose_tile.hpp"
 #include "weft/network/plan/convolution_constants.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
@@ -84,6 +85,7 @@ struct Network::State {
   Graph graph;
   Plan plan;
   bool on_gpu = false, fuse = true;
+  std::vector<Format> formats;  // NetworkOptions::formats
   arch::DeviceLimits gpu;  // that it is planned for; of a network on the CPU as it is by default
   std::string note;        // about the file that it is of; or empty
   std::shared_ptr<const rtc::Archive> file;  // code that was compiled before; or null
@@ -271,13 +273,15 @@ std::vector<char*> Network::State::AddressesOf(const Arguments& args) const {
 
 namespace {
 
-// What is said of a plan whose arena is larger than most_arena_bytes.
-absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions& options) {
+// What is said of a plan whose arena is larger than most_arena_bytes. of_plan: its options.
+absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions& options,
+                      PlanOptions of_plan) {
   // The arena of `fits` images is small enough, that of `too_many` is not; it grows with the images.
   std::int64_t fits = 0, too_many = plan.batch;
   while (fits + 1 < too_many) {
     const std::int64_t batch = fits + (too_many - fits) / 2;
-    const auto smaller = MakePlan(graph, {.batch = batch, .fuse = options.fuse});
+    of_plan.batch = batch;
+    const auto smaller = MakePlan(graph, of_plan);
     if (!smaller.ok()) return smaller.status();
     (smaller->arena_bytes <= options.most_arena_bytes ? fits : too_many) = batch;
   }
@@ -355,15 +359,18 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     state->note = found.note;
     if (found.plan != nullptr) {
       state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
-      options.fuse = found.plan->fuse, options.tiles = found.plan->tiles;
+      options.fuse = found.plan->fuse, options.formats = found.plan->formats;
+      options.tiles = found.plan->tiles;
       state->file = model->code;
     }
   }
-  state->fuse = options.fuse;
-  absl::StatusOr<Plan> plan = MakePlan(graph, {.batch = options.batch, .fuse = options.fuse});
+  state->fuse = options.fuse, state->formats = options.formats;
+  PlanOptions of_plan = {.batch = options.batch, .formats = options.formats, .fuse = options.fuse};
+  if (state->on_gpu) AddTimes(state->GetMachine(), &of_plan);
+  absl::StatusOr<Plan> plan = MakePlan(graph, of_plan);
   if (!plan.ok()) return plan.status();
   if (options.most_arena_bytes > 0 && plan->arena_bytes > options.most_arena_bytes) {
-    return TooLarge(graph, *plan, options);
+    return TooLarge(graph, *plan, options, of_plan);
   }
   state->plan = *std::move(plan);
   if (absl::Status s = state->AddSteps(options); !s.ok()) {
@@ -401,6 +408,7 @@ absl::StatusOr<std::string> Network::Save(absl::Span<const Network> networks) {
     parts.push_back({&state.graph,
                      {.batch = state.plan.batch,
                       .fuse = state.fuse,
+                      .formats = state.formats,
                       .gpu = state.gpu,
                       .tiles = network.tiles()},
                      code});
@@ -483,8 +491,8 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Argum
       const auto& what = std::get<ConvolutionStep>(step.what);
       const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
       of_step.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
-                   return Layout::ChannelOffset(to.extents, what.first_channel);
-                 });
+                      return Layout::ChannelOffset(to.extents, what.first_channel);
+                    });
       // Of one image a slice is a tensor of its own.
       if (plan.batch > 1 && to.extents.c != what.problem.k) of_step.dst_channels = to.extents.c;
       std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
@@ -541,8 +549,7 @@ absl::Status Network::Run(const Arguments& args, Stream stream,
 absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, false); !s.ok()) return s;
   return StartAll(plan(), state_->steps, args, state_->AddressesOf(args),
-                  state_->constants->bytes.data(),
-                  RunHere{options});
+                  state_->constants->bytes.data(), RunHere{options});
 }
 
 absl::Status Network::Prepare() const {

@@ -39,6 +39,8 @@ struct NetworkOptions {
   // weft/network/engine/gpus.hpp); nothing: the current one.
   std::optional<arch::DeviceLimits> gpu{};
   bool fuse = true;  // additions are part of a convolution's kernel where that is possible
+  // What integers may lie in, as PlanOptions::formats; on a GPU the model of times chooses among them.
+  std::vector<Format> formats{};
   // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of
   // times chooses.
   Tiles tiles{};

@@ -215,6 +215,14 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
   Fields fields(json, where, status);
   fields.Read("batch", &plan.batch);
   fields.Read("fuse", &plan.fuse);
+  for (const Json& name : fields.List("formats")) {
+    const auto format = FormatOf(name.is_string() ? name.get<std::string>() : "");
+    if (!format.has_value()) {
+      fields.Fail("formats has ", name.dump(), "; it has some of nhwc, nc4 and nc32");
+      break;
+    }
+    plan.formats.push_back(*format);
+  }
   if (const Json* gpu = fields.Part("gpu")) {
     Fields limits(*gpu, absl::StrCat(where, "'s gpu"), status);
     VisitLimits(plan.gpu, [&](const char* key, auto& number) {
@@ -231,6 +239,7 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
 
 Json JsonOf(const SavedPlan& plan) {
   Json json = {{"batch", plan.batch}, {"fuse", plan.fuse}};
+  for (const Format format : plan.formats) json["formats"].push_back(NameOf(format));
   if (plan.gpu.compute_capability != 0) {
     VisitLimits(plan.gpu, [&](const char* key, auto number) { json["gpu"][key] = number; });
   }

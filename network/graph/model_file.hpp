@@ -19,6 +19,7 @@ namespace weft::network {
 struct SavedPlan {
   std::int64_t batch = 1;
   bool fuse = true;
+  std::vector<Format> formats{};               // that the planner chose among; empty: its rule
   arch::DeviceLimits gpu{};                    // compute_capability is 0 of a plan for the CPU
   std::map<std::string, std::string> tiles{};  // of its convolutions, by the names of their steps
 };

@@ -155,6 +155,7 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   const Tensor& in = graph.tensors[static_cast<std::size_t>(node.inputs[0])];
   const Tensor& out = graph.tensors[static_cast<std::size_t>(node.output)];
   const conv::Problem& p = what.problem;
+  const Format src = plan.tensors[static_cast<std::size_t>(step.src)].type.format;
   const auto values = NumbersOf<std::int8_t>(graph, node.filter);
   const std::int32_t zero_point = in.quantization.zero_point;
   ConvolutionConstants constants;
@@ -162,8 +163,10 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   if (what.depthwise) {
     status = AppendPacked(PackDepthwiseFilter<KCRS>(conv::PackedExtents(p, true), values), p,
                           zero_point, &constants, bytes);
-  } else if (plan.tensors[static_cast<std::size_t>(step.src)].type.format == Format::kNc4) {
+  } else if (src == Format::kNc4) {
     status = AppendFilter<CxRSKx<4>>(what, node, values, zero_point, &constants, bytes);
+  } else if (src == Format::kNhwc) {
+    status = AppendFilter<KRSC>(what, node, values, zero_point, &constants, bytes);
   } else {
     status = AppendFilter<CxRSKx<32>>(what, node, values, zero_point, &constants, bytes);
   }

@@ -18,6 +18,7 @@ std::string TypeOf(Format format) {
 // The ready-made policy over a source's format.
 const char* BaseOf(Format src, bool depthwise) {
   if (src == Format::kNc4) return depthwise ? "S8Depthwise4" : "S8Conv4";
+  if (src == Format::kNhwc) return depthwise ? "S8DepthwiseNhwc" : "S8ConvNhwc";
   return depthwise ? "S8Depthwise32" : "S8Conv32";
 }
 

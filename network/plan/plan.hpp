@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,14 +56,22 @@ struct Plan {
   std::int64_t arena_bytes = 0;
 };
 
+struct TileQuestion;
+
 struct PlanOptions {
   std::int64_t batch = 1;
+  // What integers may lie in, of kNc4, kNc32 and kNhwc; empty: blocks of 32 channels, or of 4 where there are at most 4.
+  std::vector<Format> formats{};
+  // The microseconds of a convolution, infinite where no kernel can run it, and the bytes that the machine's memory reads and
+  // writes in one. With them, formats are those of the least time (ChooseFormats); without, each tensor has one that it can have.
+  std::function<double(const TileQuestion&)> time{};
+  double bytes_per_us = 4.3e6;
   // Additions and tables into convolutions, tables into tables, and what alone a concat reads is written where that wants it.
   bool fuse = true;
 };
 
 // The plan of a graph that CheckGraph accepts. InvalidArgument if the batch is not positive or makes a tensor too large, and
-// the errors of CheckTensorProblem, with the name of the node. Problems of convolutions are not checked.
+// the errors of ChooseFormats, and those of CheckTensorProblem with the name of the node. Problems of convolutions are not checked.
 absl::StatusOr<Plan> MakePlan(const Graph& graph, const PlanOptions& options);
 
 }  // namespace weft::network

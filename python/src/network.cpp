@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "stream.hpp"
 #include "weft/network/engine/gpus.hpp"
+#include "weft/network/graph/names.hpp"
 
 namespace weft::python {
 namespace {
@@ -23,13 +25,21 @@ char LetterOf(network::Element element) {
 }  // namespace
 
 Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
-                 network::Tiles tiles, const std::string& machine, std::int64_t memory) {
-  network::NetworkOptions options = {
-      .batch = batch,
-      .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
-      .fuse = fuse,
-      .tiles = std::move(tiles),
-      .most_arena_bytes = memory};
+                 network::Tiles tiles, const std::vector<std::string>& layouts,
+                 const std::string& machine, std::int64_t memory) {
+  network::NetworkOptions options = {.batch = batch,
+                                     .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
+                                     .fuse = fuse,
+                                     .tiles = std::move(tiles),
+                                     .most_arena_bytes = memory};
+  for (const std::string& layout : layouts) {
+    const std::optional<network::Format> format = network::FormatOf(layout);
+    if (!format.has_value()) {
+      throw Error(ErrorKind::kArgument, absl::StrCat("weft: layouts has \"", layout,
+                                                     "\"; give some of nhwc, nc4 and nc32"));
+    }
+    options.formats.push_back(*format);
+  }
   if (!machine.empty()) {
     options.back_end = rtc::BackEnd::kGpu;
     options.gpu = Value(network::GpuNamed(machine));
@@ -120,9 +130,10 @@ void BindNetwork(nb::module_& m) {
                               "A network for a number of images; weft.network.Network makes it.");
   network
       .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles,
-                    const std::string&, std::int64_t>(),
+                    const std::vector<std::string>&, const std::string&, std::int64_t>(),
            nb::arg("file"), nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
-           nb::arg("tiles") = network::Tiles(), nb::arg("machine") = "", nb::arg("memory") = 0)
+           nb::arg("tiles") = network::Tiles(), nb::arg("layouts") = std::vector<std::string>(),
+           nb::arg("machine") = "", nb::arg("memory") = 0)
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "weft/network/network.hpp"
@@ -15,11 +16,12 @@ namespace weft::python {
 class Network {
  public:
   // file: the bytes of a model's file (docs/networks.md). gpu: for the current GPU, else for the CPU. tiles: by the names of
-  // convolutions; those that it does not name have the ones that the model of times chooses. machine: the name of a GPU that
+  // convolutions; those that it does not name have the ones that the model of times chooses. layouts: what integers may lie
+  // in, by the names of network::Format. machine: the name of a GPU that
   // need not be here, which it is only compiled for; or empty. memory: what the arena may have at most, in
   // bytes; 0: any number.
   Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles,
-          const std::string& machine, std::int64_t memory);
+          const std::vector<std::string>& layouts, const std::string& machine, std::int64_t memory);
 
   const network::Network& get() const { return *network_; }
 

@@ -92,12 +92,12 @@ class RandomBlocks:
         return self.node("concat", parts, (sum(self.shapes[p][0] for p in parts), 5, 4), like=like)
 
 
-def compare(seed):
+def compare(seed, layouts=()):
     """The graph of a seed, and the network of it, once both gave the same."""
     made = RandomBlocks(seed)
     for batch in (1, 3):
         x = made.random.normal(0, 2, (batch, *made.size)).astype(np.float32)
-        model = network.Network(made.graph)
+        model = network.Network(made.graph, layouts=layouts)
         got = model(x)
         want = network.run_reference(made.graph, {"x": x})
         for name, y in zip(made.graph.outputs, got if isinstance(got, tuple) else (got,)):
@@ -108,3 +108,14 @@ def compare(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_fused_blocks(seed):
     compare(seed)
+
+
+@pytest.mark.parametrize("layouts", (["nhwc"], ["nc4", "nhwc"]))
+def test_layouts(layouts):
+    assert f" {layouts[0]})" in compare(8, layouts)[1].describe(1)
+
+
+def test_layouts_refused():
+    for layouts, sentence in (["nc8"], 'layouts has "nc8"; give some of nhwc, nc4 and nc32'), (["nchw"], "formats has nchw; give some of nc4, nc32 and nhwc"):
+        with pytest.raises(weft.ArgumentError, match=sentence):
+            network.Network(RandomBlocks(8).graph, layouts=layouts).prepare()

@@ -114,7 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, machine: str = "", memory: int = 0) -> None: ...
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, layouts: Sequence[str] = [], machine: str = "", memory: int = 0) -> None: ...
 
     @property
     def arena_bytes(self) -> int:

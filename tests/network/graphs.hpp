@@ -86,12 +86,12 @@ class GraphBuilder {
 };
 
 // An image of 3 channels, two convolutions, an addition, pooling and a fully connected layer, as ResNets have.
-inline Graph SmallResnet() {
+inline Graph SmallResnet(std::int64_t channels = 40) {
   GraphBuilder b;
   const int x = b.Input("x", Element::kFloat, 3, 17, 17);
   const int q = b.Add("q", Element::kUint8, 3, 17, 17, {0.02f, 114});
   b.Put(Kind::kQuantize, {x}, q);
-  const int a = b.Add("a", Element::kUint8, 40, 9, 9, {0.05f, 0});
+  const int a = b.Add("a", Element::kUint8, channels, 9, 9, {0.05f, 0});
   Node& first = b.Put(Kind::kConvolution, {q}, a);
   first.window = {.h = 7,
                   .w = 7,
@@ -101,8 +101,8 @@ inline Graph SmallResnet() {
                   .pad_left = 3,
                   .pad_bottom = 3,
                   .pad_right = 3};
-  b.FillProducts(first, 40, 3 * 49, 0.003f);
-  const int m = b.Add("m", Element::kUint8, 40, 5, 5, {0.05f, 0});
+  b.FillProducts(first, channels, 3 * 49, 0.003f);
+  const int m = b.Add("m", Element::kUint8, channels, 5, 5, {0.05f, 0});
   b.Put(Kind::kMaxPool, {a}, m).window = {.h = 3,
                                           .w = 3,
                                           .stride_h = 2,
@@ -111,23 +111,52 @@ inline Graph SmallResnet() {
                                           .pad_left = 1,
                                           .pad_bottom = 1,
                                           .pad_right = 1};
-  const int c = b.Add("c", Element::kUint8, 40, 5, 5, {0.04f, 3});
+  const int c = b.Add("c", Element::kUint8, channels, 5, 5, {0.04f, 3});
   Node& second = b.Put(Kind::kConvolution, {m}, c);
   const Window three = {
       .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
   second.window = three;
-  b.FillProducts(second, 40, 40 * 9, 0.001f);
-  const int d = b.Add("d", Element::kUint8, 40, 5, 5, {0.06f, 130});
+  b.FillProducts(second, channels, channels * 9, 0.001f);
+  const int d = b.Add("d", Element::kUint8, channels, 5, 5, {0.06f, 130});
   Node& third = b.Put(Kind::kConvolution, {c}, d);
   third.window = three;
-  b.FillProducts(third, 40, 40 * 9, 0.001f);
-  const int s = b.Add("s", Element::kUint8, 40, 5, 5, {0.07f, 9});
+  b.FillProducts(third, channels, channels * 9, 0.001f);
+  const int s = b.Add("s", Element::kUint8, channels, 5, 5, {0.07f, 9});
   b.Put(Kind::kAdd, {d, m}, s);
-  const int g = b.Add("g", Element::kUint8, 40, 1, 1, {0.05f, 9});
+  const int g = b.Add("g", Element::kUint8, channels, 1, 1, {0.05f, 9});
   b.Put(Kind::kGlobalAveragePool, {s}, g);
   const int l = b.Add("l", Element::kUint8, 10, 1, 1, {0.1f, 120});
-  b.FillProducts(b.Put(Kind::kFullyConnected, {g}, l), 10, 40, 0.01f);
+  b.FillProducts(b.Put(Kind::kFullyConnected, {g}, l), 10, channels, 0.01f);
   const int y = b.Add("y", Element::kFloat, 10, 1, 1);
+  b.Put(Kind::kDequantize, {l}, y);
+  b.Output(y);
+  return b.Make();
+}
+
+// Depthwise convolutions of images with multiples of 16 channels, a fully connected layer of images.
+inline Graph Separable() {
+  GraphBuilder b(8);
+  const int x = b.Input("x", Element::kFloat, 3, 8, 9);
+  const int q = b.Add("q", Element::kInt8, 3, 8, 9, {0.02f, -5});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int a = b.Add("a", Element::kUint8, 48, 8, 9, {0.05f, 100});
+  b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 48, 3, 0.01f);
+  const int d = b.Add("d", Element::kInt8, 48, 4, 9, {0.05f, 3});
+  Node& depthwise = b.Put(Kind::kConvolution, {a}, d);
+  depthwise.window = {
+      .h = 3, .w = 3, .stride_h = 2, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  depthwise.groups = 48;
+  b.FillProducts(depthwise, 48, 9, 0.004f);
+  const int r = b.Add("r", Element::kInt8, 48, 8, 9, {0.05f, 3});
+  Node& resize = b.Put(Kind::kResize, {d}, r);
+  resize.factor_h = 2;
+  const int s = b.Add("s", Element::kUint8, 48, 8, 9, {0.06f, 90});
+  b.Put(Kind::kAdd, {a, r}, s);
+  const int p = b.Add("p", Element::kUint8, 32, 8, 9, {0.05f, 100});
+  b.FillProducts(b.Put(Kind::kConvolution, {s}, p), 32, 48, 0.003f);
+  const int l = b.Add("l", Element::kUint8, 16, 1, 1, {0.1f, 120});
+  b.FillProducts(b.Put(Kind::kFullyConnected, {p}, l), 16, 32 * 72, 0.0002f);
+  const int y = b.Add("y", Element::kFloat, 16, 1, 1);
   b.Put(Kind::kDequantize, {l}, y);
   b.Output(y);
   return b.Make();

@@ -10,6 +10,7 @@
 
 #include "tests/network/graphs.hpp"
 #include "tests/network/plain_network.hpp"
+#include "weft/network/graph/names.hpp"
 #include "weft/network/plan/choose_tile.hpp"
 
 namespace weft::network {
@@ -143,6 +144,25 @@ TEST(Network, ConcatsAreEqual) {
   const auto network = Network::Create(Concats(), OnCpu());
   ASSERT_TRUE(network.ok()) << network.status();
   EXPECT_THAT(network->Describe(), HasSubstr("channels 128 to 159"));
+}
+
+// Each format alone, where tensors can have it; blocks of 32 channels are those of other tests.
+TEST(Network, FormatsAreEqual) {
+  NetworkOptions two = OnCpu(2);
+  two.formats = {Format::kNhwc};
+  EXPECT_EQ(Differences(SmallResnet(80), two), 0);
+  EXPECT_EQ(Differences(Separable(), two), 0);
+  EXPECT_EQ(Differences(Concats(), two), 0);
+  two.formats = {Format::kNc4};
+  EXPECT_EQ(Differences(Separable(), two), 0);
+  NetworkOptions options = OnCpu();
+  options.formats = {Format::kNhwc};
+  const auto network = Network::Create(Separable(), options);
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->Describe(), HasSubstr("a (uint8 48x8x9 nhwc) -> d (int8 48x4x9 nhwc)"));
+  options.formats = {Format::kNc4, Format::kNchw};
+  EXPECT_THAT(std::string(Network::Create(Separable(), options).status().message()),
+              HasSubstr("formats has nchw; give some of nc4, nc32 and nhwc"));
 }
 
 TEST(Network, SaysWhatIsWrong) {

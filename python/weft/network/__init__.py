@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any
+from typing import Any, Sequence
 
 from .. import _weft
 from ._file import read_graph, write_graph
@@ -42,10 +42,12 @@ def _bytes_of(path: pathlib.Path) -> bytes:
         raise _weft.ArgumentError(f"weft: {path}: {error.strerror or error}") from None
 
 
-def load(path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, memory: int | None = None) -> Network:
-    """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. fuse, tiles, memory: see Network."""
+def load(
+    path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, layouts: Sequence[str] = (), memory: int | None = None
+) -> Network:
+    """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. What else is given: see Network."""
     path = pathlib.Path(path)
     if path.suffix == ".onnx":
-        return Network(import_onnx(path), fuse=fuse, tiles=tiles, memory=memory)
+        return Network(import_onnx(path), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory)
     data = _bytes_of(path)
-    return Network(read_graph(data), fuse=fuse, tiles=tiles, memory=memory, file=data)
+    return Network(read_graph(data), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory, file=data)

@@ -39,18 +39,20 @@ class Network:
 
     graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
-    as json writes it. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
+    as json writes it. layouts: what tensors of integers may lie in, some of "nhwc", "nc4" and "nc32"; on a GPU the model of times
+    chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
     with the number that fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are
     then used.
     """
 
     def __init__(
-        self, graph: Graph, *, fuse: bool = True, tiles: Any = None, memory: int | None = None, file: bytes | None = None
+        self, graph: Graph, *, fuse: bool = True, tiles: Any = None, layouts: Sequence[str] = (), memory: int | None = None,
+        file: bytes | None = None
     ) -> None:
         if memory is not None and (not isinstance(memory, int) or memory < 1):
             raise _weft.ArgumentError(f"weft: memory={memory!r} is no number of bytes; give an integer above 0, or None")
         self.graph, self._fuse, self._memory, self._file = graph, fuse, memory or 0, write_graph(graph) if file is None else file
-        self._tiles = checked(tiles)
+        self._tiles, self._layouts = checked(tiles), list(layouts)
         self._planned: dict[tuple[int, bool], Any] = {}
         self._lock = threading.Lock()
 
@@ -83,7 +85,7 @@ class Network:
 
     def _plan(self, batch: int, gpu: bool) -> Any:
         tiles = self._tiles.get(batch, {}) if gpu else {}
-        return _weft.Network(self._file, batch, gpu, self._fuse, tiles, memory=self._memory)
+        return _weft.Network(self._file, batch, gpu, self._fuse, tiles, self._layouts, memory=self._memory)
 
     def tiles(self, batch: int = 1) -> dict[str, str]:
         """The tile of each convolution's kernel on a GPU, by its name: what json can write, for weft.load(..., tiles={batch: ...})."""
@@ -150,7 +152,7 @@ class Network:
         if machine in ("cpu", "gpu"):
             return self.planned(batch, gpu=machine == "gpu")
         _nvrtc.load()
-        return _weft.Network(self._file, batch, True, self._fuse, machine=machine, memory=self._memory)
+        return _weft.Network(self._file, batch, True, self._fuse, layouts=self._layouts, machine=machine, memory=self._memory)
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         batch, gpu, inputs, outputs, arena = self._arrays_of(images, named, out, stream)

@@ -94,7 +94,7 @@ TEST(Slices, OfBlocksOfFour) {
 
 TEST(Slices, AreChecked) {
   const Problem problem = SquareProblem(2, 4, 4, 32, 1, 0, 1);
-  const auto says = []<class P>(const Problem& p, std::int64_t channels, std::int64_t src_at = 0) {
+  const auto says = [&]<class P>(const Problem& p, std::int64_t channels, std::int64_t src_at = 0) {
     const auto op = Convolution<P>::Create(p);
     const Inputs<typename P::SrcLayout, typename P::FilterLayout, typename P::Prologue> inputs(p,
                                                                                                5);

@@ -1,5 +1,5 @@
 // What becomes one table, and that its bytes are those of the nodes one after the other.
-#include "weft/network/plan/fold_tables.hpp"
+#include "weft/network/fuse/fold_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "weft/network/plan/fold_tables.hpp"
+#include "weft/network/fuse/fold_tables.hpp"
 
 #include <algorithm>
 #include <memory>
