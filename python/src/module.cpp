@@ -232,6 +232,7 @@ void Bind(nb::module_& m) {
           nb::sig("def set(self, name: str, value: typing.Any) -> None"),
           "Sets a value for the next calls, also op.name = value: a number, or k float32 where "
           "the member is an address.");
+  BindTune(m);
 }
 
 }  // namespace weft::python

@@ -96,6 +96,15 @@ class Operator {
   nb::object Get(const std::string& name) const;
   void Set(const std::string& name, nb::handle value);
 
+  // The tiles that could run it, for the current GPU or for the CPU, the quickest by the model of times first: those of the
+  // ready-made family of its formats. Its own stages are not asked, so that some may not compile.
+  std::vector<std::string> CandidateTiles(bool gpu) const;
+  // The microseconds of a call of each, of operators that differ by their tiles alone, on the current GPU: medians, over arrays in
+  // turn that the L2 cache does not hold together. Negative for one that cannot run.
+  static std::vector<double> Times(const std::vector<const Operator*>& operators);
+  // Becomes another operator of the same problem and functors, whose values stay those of this one.
+  void Adopt(const Operator& other);
+
  private:
   // What runs may set of the functors. A run keeps those that it began with.
   struct Values {
@@ -123,5 +132,8 @@ class Operator {
   std::vector<FilterPart> parts_;
   std::shared_ptr<const Values> values_;
 };
+
+// Adds the functions that choose tiles to the module.
+void BindTune(nb::module_& m);
 
 }  // namespace weft::python

@@ -171,6 +171,13 @@ def tile_text(tile: str) -> str:
     return f"weft::conv::{tile}"
 
 
+def default_tile(layout: str, prologue: str) -> str:
+    """The tile that an operator has unless another is named."""
+    if prologue == "Depthwise":
+        return "Depthwise7x1" if str(layout).lower() == "nc4" else "Depthwise7x8"
+    return one_of("layout", layout, _SOURCES)[3]
+
+
 def _new_name(name: str, code: str) -> str:
     """The name, or a longer one: one that C++ text does not have."""
     while re.search(rf"\b{name}\b", code):

@@ -250,3 +250,16 @@ class Operator:
         """
         Sets a value for the next calls, also op.name = value: a number, or k float32 where the member is an address.
         """
+
+def candidate_tiles(op: Operator, gpu: bool = True) -> list[str]:
+    """
+    The tiles of the operator's family for the current GPU, the quickest by the model first.
+    """
+
+def times(operators: Sequence[Operator]) -> list[float]:
+    """
+    Microseconds of a call of each on the current GPU, of operators that differ by their tiles; negative for one that cannot run.
+    """
+
+def adopt(op: Operator, other: Operator) -> None:
+    """Makes `op` the other operator, with the values that `op` has."""

@@ -1,14 +1,17 @@
 """Operators: a convolution, a transposed one or a matrix product of one shape, compiled when it is made."""
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
+import os
 import threading
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from . import _arrays, _floats, _nvrtc, _packing, _text, _weft
 from ._problem import pair_of, problem_of, whole_number
 
 _compiled: dict[bytes, _weft.Compiled] = {}
+_compiling: dict[bytes, threading.Lock] = {}
 _lock = threading.Lock()
 
 
@@ -19,8 +22,10 @@ def compile_text(source: str, policy: str = "", values: Sequence[str] = ()) -> _
             raise _weft.ArgumentTypeError(f"weft: {name} has {text!r}, which is no text")
     key = hashlib.sha256("\0".join([source, policy, *values]).encode()).digest()
     with _lock:
-        if not _compiled:
+        if not _compiling:
             _nvrtc.load()
+        of_this = _compiling.setdefault(key, threading.Lock())
+    with of_this:
         if key not in _compiled:
             _compiled[key] = _weft.compile(source, policy, list(values))
         return _compiled[key]
@@ -61,18 +66,29 @@ class Operator(_weft.Operator):
     def __init__(self, source: str, problem: Any, *, policy: str = "", values: Sequence[str] = (), source_zero_point: int = 0) -> None:
         self._start(source, problem_of(problem), policy, values, source_zero_point=source_zero_point)
 
+    _with_tile: Callable[[str], Operator] | None = None  # the same operator with another tile, of one that is made of parts
+    _tile = ""
+
     def _start(self, source: str, problem: _weft.Problem, policy: str, values: Sequence[str], **form: Any) -> None:
         _weft.Operator.__init__(self, compile_text(source, policy, tuple(values)), problem, **form)
         object.__setattr__(self, "source", source)
 
     def _start_of_parts(self, problem: _weft.Problem, layout: str, dst: str | None, dtype: str, dst_dtype: str | None, epilogue: Any,
                         prologue: str, tile: str | None, source_zero_point: int, **form: Any) -> None:
-        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, _text.epilogue_of(epilogue), prologue, tile, problem,
-                                                 source_zero_point != 0)
+        epilogue = _text.epilogue_of(epilogue)
+        text, policy, values = _text.convolution(layout, dst, dtype, dst_dtype, epilogue, prologue, tile, problem, source_zero_point != 0)
         try:
             self._start(text, problem, policy, values, source_zero_point=source_zero_point, **form)
         except _weft.ArgumentError as error:
             raise _weft.ArgumentError(_text.in_words_of_parts(str(error), layout, tile)) from None
+
+        def with_tile(other: str) -> Operator:
+            op = Operator.__new__(Operator)
+            op._start_of_parts(problem, layout, dst, dtype, dst_dtype, epilogue, prologue, other, source_zero_point, **form)
+            return op
+
+        object.__setattr__(self, "_with_tile", with_tile)
+        object.__setattr__(self, "_tile", tile or _text.default_tile(layout, prologue))
 
     src_layout = property(lambda self: self._src[0], doc="The layout of x, such as NCxHWx<32>.")
     src_shape = property(lambda self: self._src[1], doc="The shape of x.")
@@ -102,6 +118,42 @@ class Operator(_weft.Operator):
         each image (n, k, c, r, s), and for each output pixel (p * q, k, c, r, s). Packing takes place in host memory.
         """
         return _arrays.like(_packing.convolution(self, w), w)
+
+    def tune(self, most: int = 8) -> list[tuple[str, float]]:
+        """Measures tiles for this problem on the current GPU, and uses the quickest from then on.
+
+        most: how many, the quickest by the model of times, beside the one that the operator has. Each is compiled, which takes a
+        second or two of a processor, and called over arrays of random bytes in turn that the L2 cache does not hold together.
+        Returns the tiles and their microseconds, the quickest first. Outputs are the same bits before and after, and so are packed
+        filters. No other thread may call the operator meanwhile. weft.network.Network.tune tunes the operators of a network together.
+        """
+        if self._with_tile is None:
+            raise _weft.ArgumentError("weft: tune chooses among the tiles of operators that are made of parts, such as weft.Conv2d, and "
+                                      "this one is C++ text that names its tile itself")
+        most = whole_number(most, "most")
+        if most < 1:
+            raise _weft.ArgumentError(f"weft: most={most} is no number of tiles; give 1 or more")
+        if not _weft.gpu().startswith("compute capability"):
+            raise _weft.RunError(f"weft: tune measures on a GPU, and there is none: {_weft.gpu()}")
+        names = _weft.candidate_tiles(self)[:most]
+        names += [self._tile] if self._tile not in names else []
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            made = [op for op in pool.map(self._tried, names) if op is not None]
+        measured = sorted((us, op._tile, op) for us, op in zip(_weft.times(made), made) if us >= 0.0)
+        if measured:
+            _weft.adopt(self, measured[0][2])
+            for name in ("source", "_tile"):
+                object.__setattr__(self, name, getattr(measured[0][2], name))
+        return [(tile, us) for us, tile, _ in measured]
+
+    def _tried(self, tile: str) -> Operator | None:
+        """The operator with another tile, compiled and loaded; None if the tile does not take its problem or its stages."""
+        try:
+            op = self._with_tile(tile)
+            op.prepare()
+        except (_weft.ArgumentError, _weft.RunError):
+            return None
+        return op
 
 
 class Conv2d(Operator):

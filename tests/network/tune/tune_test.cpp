@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 #include "tests/network/graphs.hpp"
+#include "tests/rtc/gpu/device_memory.hpp"
+#include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {
 namespace {
@@ -96,6 +99,40 @@ TEST(Tune, OnTheCpuIsRefused) {
   EXPECT_THAT(std::string(Tune(*network, {}, nullptr).status().message()),
               HasSubstr("made for the CPU, and tiles are tuned on a GPU"));
   EXPECT_EQ(Tune(*network).status(), Tune(*network, {}, nullptr).status());
+}
+
+// On a GPU, with its own clock: outputs have the same bits with the tuned tiles.
+TEST(Tune, OnAGpuBitsStay) {
+  if (const auto device = rtc::CurrentDevice(); !device.ok()) GTEST_SKIP() << device.status();
+  NetworkOptions options = {.batch = 2, .back_end = rtc::BackEnd::kGpu};
+  const auto network = Network::Create(Chain(), options);
+  if (absl::IsNotFound(network.status())) GTEST_SKIP() << network.status();
+  ASSERT_TRUE(network.ok()) << network.status();
+  const std::string x(static_cast<std::size_t>(network->input_bytes(0)), '\x11');
+  const rtc::DeviceCopy on_gpu(x.data(), x.size());
+  const auto run = [&](const Network& of) {
+    std::string y(static_cast<std::size_t>(of.output_bytes(0)), '\0');
+    const rtc::DeviceCopy out(y.data(), y.size());
+    const auto arena = rtc::DeviceBytes::Allocate(of.arena_bytes());
+    EXPECT_TRUE(arena.ok()) << arena.status();
+    const absl::Status status = of.Run({.inputs = {on_gpu.get()},
+                                        .outputs = {out.get()},
+                                        .arena = const_cast<char*>(arena->data())},
+                                       nullptr);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(rtc::Synchronize(nullptr), absl::OkStatus());
+    out.CopyTo(y.data());
+    return y;
+  };
+  const std::string before = run(*network);
+  const auto tuned = Tune(*network, {.most_tiles = 4, .sample_microseconds = 500.0});
+  ASSERT_TRUE(tuned.ok()) << tuned.status();
+  EXPECT_GT(tuned->before, 0.0);
+  EXPECT_LE(tuned->after, tuned->before);
+  options.tiles = tuned->tiles;
+  const auto faster = Network::Create(Chain(), options);
+  ASSERT_TRUE(faster.ok()) << faster.status();
+  EXPECT_EQ(run(*faster), before);
 }
 
 }  // namespace
