@@ -355,7 +355,9 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     state->note = found.note;
     if (found.plan != nullptr) {
       state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
-      options.fuse = found.plan->fuse, options.tiles = found.plan->tiles;
+      options.fuse = found.plan->fuse;
+      options.tiles.insert(found.plan->tiles.begin(),
+                           found.plan->tiles.end());  // behind the caller's
       state->file = model->code;
     }
   }
@@ -483,8 +485,8 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Argum
       const auto& what = std::get<ConvolutionStep>(step.what);
       const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
       of_step.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
-                   return Layout::ChannelOffset(to.extents, what.first_channel);
-                 });
+                      return Layout::ChannelOffset(to.extents, what.first_channel);
+                    });
       // Of one image a slice is a tensor of its own.
       if (plan.batch > 1 && to.extents.c != what.problem.k) of_step.dst_channels = to.extents.c;
       std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
@@ -541,8 +543,7 @@ absl::Status Network::Run(const Arguments& args, Stream stream,
 absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, false); !s.ok()) return s;
   return StartAll(plan(), state_->steps, args, state_->AddressesOf(args),
-                  state_->constants->bytes.data(),
-                  RunHere{options});
+                  state_->constants->bytes.data(), RunHere{options});
 }
 
 absl::Status Network::Prepare() const {

@@ -1,7 +1,7 @@
 """weft_run, also python -m weft.network.run: runs a model, says what it takes, and compares it with onnxruntime.
 
     weft_run resnet18.onnx --batch 1,64 --compare onnxruntime
-    weft_run resnet18.onnx --input cat.png --save resnet18.weft
+    weft_run resnet18.onnx --input cat.png --save resnet18.weft --on H200,cpu
     weft_run resnet18.onnx --batch 64 --memory 64MB --profile --page resnet18.html
 """
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import _weft
-from . import load_graph, run_reference
+from . import load, run_reference
 from ._compare import compared
 from ._graph import Graph, Node
 from ._inputs import inputs_of
@@ -49,6 +49,8 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     where.add_argument("--reference", action="store_true", help="run the formulas in numpy")
     parser.add_argument("--compare", choices=("onnxruntime", "reference"), help="count the elements of the outputs that differ")
     parser.add_argument("--save", type=pathlib.Path, metavar="MODEL.weft", help="write the graph, for C++ and for machines without onnx")
+    parser.add_argument("--on", default="", metavar="gpu,cpu,H200", help="with --save: write compiled kernels as well, for this GPU, the CPU, or GPUs that need not be "
+                        "here, by name or architecture (90a), and for the numbers of images of --batch; a network of it needs no compiler")
     parser.add_argument("--nodes", action="store_true", help="print a line for each node of the graph")
     parser.add_argument("--memory", metavar="64MB", help="what the tensors between inputs and outputs may take at most (KB, MB, GB; KiB, MiB, GiB)")
     parser.add_argument("--profile", action="store_true",
@@ -59,20 +61,22 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _run(a: argparse.Namespace) -> int:
-    graph = load_graph(a.model)
-    model = Network(graph, memory=bytes_of(a.memory) if a.memory else None)
+    model = load(a.model, memory=bytes_of(a.memory) if a.memory else None)
+    graph = model.graph
     print(_summary(graph))
     if a.nodes:
         _print_nodes(graph)
-    if a.save:
-        model.save(a.save)
-        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     try:
         batches = list(dict.fromkeys(int(n) for n in a.batch.split(",")))
     except ValueError:
         batches = [0]
     if min(batches) < 1:
         raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 with commas between them")
+    if a.on and not a.save:
+        raise _weft.ArgumentError(f"weft: --on {a.on} says what --save writes; give a file, --save model.weft")
+    if a.save:
+        model.save(a.save, on=a.on.split(",") if a.on else (), batch=batches)
+        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     if a.page and (a.reference or a.page.suffix not in (".html", ".svg")):
         raise _weft.ArgumentError(f"weft: --page {a.page}: give a file.html or file.svg, without --reference, which has no kernels")
     plans: list[Plan] = []
