@@ -175,9 +175,9 @@ def test_refused(file, more, sentence, capsys):
 
 def test_memory(model, file, capsys):
     """What is too much is refused before anything is compiled, with the number of images that fit."""
-    one = model.planned(1).arena_bytes
-    assert run.main([file, "--cpu", "--batch", "64", "--memory", f"{5 * one}"]) == 2
-    assert re.search(rf"the arena of 64 images has \d+ bytes, and memory={5 * one}; allow more, or give at most 5 images", capsys.readouterr().err)
+    five = model.planned(5).arena_bytes
+    assert run.main([file, "--cpu", "--batch", "64", "--memory", f"{five}"]) == 2
+    assert re.search(rf"the arena of 64 images has \d+ bytes, and memory={five}; allow more, or give at most 5 images", capsys.readouterr().err)
     with pytest.raises(weft.RunError, match="the arena of 1 image has .* memory=1; allow more; not even one image fits"):
         weft.load(file, memory=1).prepare(1)
     with pytest.raises(weft.ArgumentError, match="memory='64MB' is no number of bytes"):
