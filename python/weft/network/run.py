@@ -22,8 +22,7 @@ from ._compare import compared
 from ._graph import Graph, Node
 from ._inputs import inputs_of
 from ._network import Network
-from ._page import page_of
-from ._picture import picture_of
+from ._page import page_of, picture_of
 from ._profile import Plan
 from ._table import table_of
 

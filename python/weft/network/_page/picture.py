@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ._graph import Graph, Node
-from ._profile import Plan, PlannedTensor, Step
-from ._rows import Block, Net, blocks_of, lanes_of, nets_of_graph, nets_of_plan, next_rows
-from ._svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, shortened, text
-from ._table import amount, bytes_in_words, detail_of, extents_of, format_of, name_of
+from .._graph import Graph, Node
+from .._profile import Plan, PlannedTensor, Step
+from .rows import Block, Net, blocks_of, lanes_of, nets_of_graph, nets_of_plan, next_rows
+from .svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, shortened, text
+from .._table import amount, bytes_in_words, detail_of, extents_of, format_of, name_of
 
 _ROW, _BOX, _LANE, _TOP = 34.0, 27.0, 8.0, 62.0  # heights of a row and of its box, between two lanes, and of what stands above
 _NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 310.0, 110.0, 1160.0

@@ -1,10 +1,10 @@
 """Two pictures of a plan over its kernels from left to right: where time goes, and which tensors lie where in the arena."""
 from __future__ import annotations
 
-from ._picture import measure_of, title_of_step
-from ._profile import Plan
-from ._svg import COLORS, STYLE, element, faded, plain, shortened, text
-from ._table import bytes_in_words, extents_of
+from .picture import measure_of, title_of_step
+from .._profile import Plan
+from .svg import COLORS, STYLE, element, faded, plain, shortened, text
+from .._table import bytes_in_words, extents_of
 
 _WIDTH, _LEFT, _MAP_HEIGHT = 1160.0, 64.0, 260.0
 
