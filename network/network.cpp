@@ -470,10 +470,10 @@ namespace {
 
 // Starts each step of a run by `run`, which is given an operator, its arguments and, of a convolution, its plan.
 template <class Steps, class Run>
-absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Arguments& of_run,
+absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Arguments& args,
                       const std::vector<char*>& at, const char* constants, const Run& run) {
-  const std::size_t end = of_run.end == -1 ? steps.size() : static_cast<std::size_t>(of_run.end);
-  for (auto i = static_cast<std::size_t>(of_run.begin); i < end; ++i) {
+  const std::size_t end = args.end == -1 ? steps.size() : static_cast<std::size_t>(args.end);
+  for (auto i = static_cast<std::size_t>(args.begin); i < end; ++i) {
     const Step& step = plan.steps[i];
     const char* const src = at[static_cast<std::size_t>(step.src)];
     const char* const other = step.other < 0 ? nullptr : at[static_cast<std::size_t>(step.other)];
