@@ -166,7 +166,7 @@ def test_command(model, file, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("more, sentence", [(["--memory", "lots"], "--memory lots is no amount of memory above 0"), (["--memory", "0MB"], "--memory 0MB is no amount"),
-                                            (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
+                                            (["--tune"], "--tune measures kernels on a GPU"), (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
                                             (["--reference", "--page", "page.html"], "without --reference, which has no kernels"),
                                             (["--page", "none/page.html"], "--page none/page.html: No such file or directory")])
 def test_refused(file, more, sentence, capsys):

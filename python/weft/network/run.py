@@ -2,7 +2,7 @@
 
     weft_run resnet18.onnx --batch 1,64 --compare onnxruntime
     weft_run resnet18.onnx --input cat.png --save resnet18.weft --on H200,cpu
-    weft_run resnet18.onnx --batch 64 --memory 64MB --profile --page resnet18.html
+    weft_run resnet18.onnx --batch 64 --memory 64MB --tune --profile --page resnet18.html
 """
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--on", default="", metavar="gpu,cpu,H200", help="with --save: write compiled kernels as well, for this GPU, the CPU, or GPUs that need not be "
                         "here, by name or architecture (90a), and for the numbers of images of --batch; a network of it needs no compiler")
     parser.add_argument("--nodes", action="store_true", help="print a line for each node of the graph")
+    parser.add_argument("--tune", action="store_true", help="find the quickest tiles for each number of images on this GPU, and say so as it goes on")
     parser.add_argument("--memory", metavar="64MB", help="what the tensors between inputs and outputs may take at most (KB, MB, GB; KiB, MiB, GiB)")
     parser.add_argument("--profile", action="store_true",
                         help="print a line for each kernel: its time, its floor, its format and its nodes; with --reference the time of each node")
@@ -73,17 +74,29 @@ def _run(a: argparse.Namespace) -> int:
         raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 with commas between them")
     if a.on and not a.save:
         raise _weft.ArgumentError(f"weft: --on {a.on} says what --save writes; give a file, --save model.weft")
-    if a.save:
-        model.save(a.save, on=a.on.split(",") if a.on else (), batch=batches)
-        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     if a.page and (a.reference or a.page.suffix not in (".html", ".svg")):
         raise _weft.ArgumentError(f"weft: --page {a.page}: give a file.html or file.svg, without --reference, which has no kernels")
+    for batch in batches if a.tune else ():
+        _tune(a, model, batch)
+    if a.save:
+        on = a.on or ("gpu" if a.tune else "")  # tiles that were found are a plan's, and not the graph's
+        model.save(a.save, on=on.split(",") if on else (), batch=batches)
+        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     plans: list[Plan] = []
     differ = max(_run_batch(a, model, batch, plans) for batch in batches)
     if a.page:
         where = f"an {_gpu_name(_library(True))}" if plans[0].gpu else "the CPU"
         _write(a.page, page_of(graph, plans, where) if a.page.suffix == ".html" else picture_of(graph, plans[-1]) + "\n")
     return differ
+
+
+def _tune(a: argparse.Namespace, model: Network, batch: int) -> None:
+    if a.cpu or a.reference:
+        raise _weft.ArgumentError("weft: --tune measures kernels on a GPU; give it without --cpu and --reference")
+    if not _weft.gpu().startswith("compute capability"):
+        raise _weft.RunError(f"weft: --tune measures kernels on a GPU: {_weft.gpu()}")
+    result = model.tune(batch, progress=True)
+    print(f"batch {batch} tuned: {result['before_us']:,.1f} us a run before, {result['after_us']:,.1f} us after")
 
 
 def bytes_of(said: str) -> int:
