@@ -25,7 +25,14 @@ class Reporter {
                          .src = step.src,
                          .other = step.other,
                          .dst = step.dst};
-    FindChannels(step, &report);
+    if (const auto* convolution = std::get_if<ConvolutionStep>(&step.what)) {
+      report.first_channel = convolution->first_channel;
+      report.channels = convolution->problem.k;
+    } else {  // whose operators write as many channels as they read
+      const auto& problem = std::get<TensorProblem>(step.what);
+      report.first_channel = problem.first_channel;
+      report.channels = problem.src.extents.c;
+    }
     const TensorType& dst = place(step.dst).type;
     report.bytes = place(step.src).type.bytes() +
                    (step.other < 0 ? 0 : place(step.other).type.bytes()) +
@@ -41,24 +48,6 @@ class Reporter {
     return plan_.tensors[static_cast<std::size_t>(index)];
   }
   bool IsPlaced(int tensor) const { return placed_.count(tensor) != 0; }
-
-  // All of dst's channels, or of the result of a concat those that the step makes.
-  void FindChannels(const Step& step, StepReport* report) const {
-    int made = place(step.src).tensor;  // by a copy into the concat's result
-    for (const int n : report->nodes) {
-      if (node(n).kind == Kind::kConcat) {
-        for (const int input : node(n).inputs) {
-          if (input == made) break;
-          report->first_channel += tensor(input).c;
-        }
-        if (report->channels == 0) report->channels = tensor(made).c;
-      }
-      made = node(n).output;
-    }
-    if (report->channels == 0) report->channels = place(step.dst).type.extents.c;
-    const auto* problem = std::get_if<TensorProblem>(&step.what);
-    if (problem != nullptr) report->first_channel = problem->first_channel;
-  }
 
   // The node that a step is named after: a convolution, or that which a TensorOperator computes.
   int MainNodeOf(const Step& step) const {

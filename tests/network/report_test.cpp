@@ -86,6 +86,22 @@ TEST(NetworkReport, PartsOfAConcatAndChangesOfFormat) {
   EXPECT_EQ(formats[0].kernel, "convert");
 }
 
+// Poolings that write where the concat wants their channels are parts of it.
+TEST(NetworkReport, SlicesOfAConcat) {
+  const auto network = Network::Create(TwoPoolings(), OnCpu(3));
+  ASSERT_TRUE(network.ok()) << network.status();
+  std::vector<StepReport> pools;
+  for (const StepReport& step : ReportOf(*network)) {
+    if (step.kernel == "max_pool") pools.push_back(step);
+  }
+  ASSERT_THAT(pools, SizeIs(2));
+  EXPECT_THAT(pools[0].nodes, ElementsAre(0, 2));
+  EXPECT_THAT(pools[1].nodes, ElementsAre(1, 2));
+  EXPECT_EQ(pools[1].first_channel, 32);
+  EXPECT_EQ(pools[1].channels, 32);
+  EXPECT_EQ(pools[1].bytes, 3 * 32 * (8 * 8 + 4 * 4));
+}
+
 TEST(NetworkReport, FloorIsOfBytesOrOfOperations) {
   const gemm::GpuFacts h200;
   StepReport step;
