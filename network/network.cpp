@@ -360,7 +360,8 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     if (found.plan != nullptr) {
       state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
       options.fuse = found.plan->fuse, options.formats = found.plan->formats;
-      options.tiles = found.plan->tiles;
+      options.tiles.insert(found.plan->tiles.begin(),
+                           found.plan->tiles.end());  // behind the caller's
       state->file = model->code;
     }
   }

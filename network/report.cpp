@@ -25,16 +25,19 @@ class Reporter {
                          .src = step.src,
                          .other = step.other,
                          .dst = step.dst};
-    const Part part = PartOf(step, report.nodes);
+    if (const auto* convolution = std::get_if<ConvolutionStep>(&step.what)) {
+      report.first_channel = convolution->first_channel;
+      report.channels = convolution->problem.k;
+    } else {  // whose operators write as many channels as they read
+      const auto& problem = std::get<TensorProblem>(step.what);
+      report.first_channel = problem.first_channel;
+      report.channels = problem.src.extents.c;
+    }
     const TensorType& dst = place(step.dst).type;
     report.bytes = place(step.src).type.bytes() +
                    (step.other < 0 ? 0 : place(step.other).type.bytes()) +
-                   dst.bytes() * part.channels / dst.extents.c;
+                   dst.bytes() * report.channels / dst.extents.c;
     for (const int n : report.nodes) AddNode(node(n), &report);
-    if (part.channels != dst.extents.c) {
-      AddDetail(absl::StrCat("channels ", part.first, " to ", part.first + part.channels - 1),
-                &report);
-    }
     return report;
   }
 
@@ -45,31 +48,6 @@ class Reporter {
     return plan_.tensors[static_cast<std::size_t>(index)];
   }
   bool IsPlaced(int tensor) const { return placed_.count(tensor) != 0; }
-
-  // Channels of what a step writes.
-  struct Part {
-    std::int64_t first = 0, channels = 0;
-  };
-
-  // All of them, or of the result of a concat those that the step makes.
-  Part PartOf(const Step& step, const std::vector<int>& nodes) const {
-    int made = place(step.src).tensor;  // by a copy into the concat's result
-    Part part;
-    for (const int n : nodes) {
-      if (node(n).kind == Kind::kConcat) {
-        for (const int input : node(n).inputs) {
-          if (input == made) break;
-          part.first += tensor(input).c;
-        }
-        if (part.channels == 0) part.channels = tensor(made).c;
-      }
-      made = node(n).output;
-    }
-    if (part.channels == 0) part.channels = place(step.dst).type.extents.c;
-    const auto* problem = std::get_if<TensorProblem>(&step.what);
-    if (problem != nullptr) part.first = problem->first_channel;
-    return part;
-  }
 
   // The node that a step is named after: a convolution, or that which a TensorOperator computes.
   int MainNodeOf(const Step& step) const {
@@ -114,24 +92,21 @@ class Reporter {
     return {nodes.begin(), nodes.end()};
   }
 
-  static void AddDetail(const std::string& text, StepReport* report) {
-    absl::StrAppend(&report->detail, report->detail.empty() ? "" : ", ", text);
-  }
-
   void AddNode(const Node& n, StepReport* report) const {
     report->bytes += n.filter.bytes + n.filter_scale.bytes + n.bias.bytes + n.table.bytes;
     const Tensor& out = tensor(n.output);
     // Each byte of a filter is multiplied once for each pixel of the output.
     report->operations += 2.0 * double(n.filter.bytes) * double(out.h * out.w * plan_.batch);
     const Window& w = n.window;
+    const auto add = [report](const std::string& text) {
+      absl::StrAppend(&report->detail, report->detail.empty() ? "" : ", ", text);
+    };
     if (n.kind == Kind::kConvolution || n.kind == Kind::kMaxPool || n.kind == Kind::kAveragePool) {
-      AddDetail(absl::StrCat(w.h, "x", w.w,
-                             w.stride_h == 1 && w.stride_w == 1
-                                 ? ""
-                                 : absl::StrCat(" / ", w.stride_h, "x", w.stride_w)),
-                report);
+      const bool strides = w.stride_h != 1 || w.stride_w != 1;
+      add(absl::StrCat(w.h, "x", w.w,
+                       strides ? absl::StrCat(" / ", w.stride_h, "x", w.stride_w) : ""));
     }
-    if (n.groups > 1) AddDetail(absl::StrCat(n.groups, " groups"), report);
+    if (n.groups > 1) add(absl::StrCat(n.groups, " groups"));
   }
 
   const Graph& graph_;
@@ -171,8 +146,11 @@ std::string Network::Describe() const {
     const StepReport& step = steps[i];
     absl::StrAppend(&text, i, " ", step.name, ": ", tensor(step.src),
                     step.other < 0 ? "" : absl::StrCat(" and ", tensor(step.other)), " -> ",
-                    tensor(step.dst), "; ", step.kernel, step.detail.empty() ? "" : ", ",
-                    step.detail, "\n");
+                    tensor(step.dst));
+    if (step.channels != plan().tensors[static_cast<std::size_t>(step.dst)].type.extents.c) {
+      absl::StrAppend(&text, " from channel ", step.first_channel, " on");
+    }
+    absl::StrAppend(&text, "; ", step.kernel, step.detail.empty() ? "" : ", ", step.detail, "\n");
   }
   return text;
 }

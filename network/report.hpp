@@ -17,8 +17,10 @@ struct StepReport {
   std::string kernel{};                // as Network::Kernels
   std::string detail{};                // windows, strides and groups, such as "3x3 / 2x2"; or empty
   int src = -1, other = -1, dst = -1;  // places in Plan::tensors
-  std::int64_t bytes =
-      0;  // what it reads and writes at least: its tensors, and its nodes' constants
+  // The channels of dst that it writes, not all where this is a concat's.
+  std::int64_t first_channel = 0, channels = 0;
+  // What it reads and writes at least: its tensors, and its nodes' constants.
+  std::int64_t bytes = 0;
   double operations = 0.0;  // multiplications and additions of products
 };
 

@@ -48,7 +48,7 @@ absl::StatusOr<std::string> WriteEngine(absl::Span<const EnginePart> parts) {
 }
 
 FoundPlan FindPlan(const Model& model, std::int64_t batch, const arch::DeviceLimits& gpu) {
-  if (model.code == nullptr) return {};
+  if (model.plans.empty()) return {};
   if (model.headers != rtc::HeadersDigest()) {
     return {.note = "the file's kernels are of another version of Weft; make it anew by this one"};
   }

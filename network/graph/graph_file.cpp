@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "WEFTNET\n";
-constexpr std::uint32_t kVersion = 1, kEngineVersion = 2;  // without code, and with it
+constexpr std::uint32_t kVersion = 1, kEngineVersion = 2;  // of a graph alone, and of an engine
 constexpr std::size_t kHeader = 128, kTextSize = 16, kConstantsSize = 24, kDigest = 32,
                       kDigestBytes = 64, kCodeSize = 96, kFilling = 104;
 
@@ -321,7 +321,7 @@ std::string WriteModel(const Model& model) {
   json["nodes"] = Json::array();
   for (const Node& node : graph.nodes) json["nodes"].push_back(JsonOf(graph, node));
   const std::string code = model.code == nullptr ? "" : model.code->Bytes();
-  if (!code.empty()) {
+  if (!model.plans.empty()) {
     json["headers"] = model.headers;
     json["plans"] = Json::array();
     for (const SavedPlan& plan : model.plans) json["plans"].push_back(JsonOf(plan));
@@ -333,7 +333,7 @@ std::string WriteModel(const Model& model) {
   const std::uint64_t text_size = text.size(),
                       constants_size = graph.constants == nullptr ? 0 : graph.constants->size(),
                       code_size = code.size();
-  const std::uint32_t version = code.empty() ? kVersion : kEngineVersion;
+  const std::uint32_t version = model.plans.empty() ? kVersion : kEngineVersion;
   Put(&file, 0, kMagic.data(), kMagic.size());
   Put(&file, kMagic.size(), &version, sizeof(version));
   Put(&file, kTextSize, &text_size, sizeof(text_size));
@@ -378,8 +378,7 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
     if (!std::all_of(zeros.begin(), zeros.end(), is_zero))
       return Damaged("the file's header is damaged");
   }
-  if ((version == kEngineVersion) != (code_size > 0))
-    return Damaged("the file's header is damaged");
+  if (version == kVersion && code_size > 0) return Damaged("the file's header is damaged");
   if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
     return Damaged("the file's bytes are not those of its checksum; it is damaged");
   }
@@ -401,7 +400,7 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
   }
   graph.inputs = names.FindAll("inputs", fields);
   graph.outputs = names.FindAll("outputs", fields);
-  if (code_size > 0) {
+  if (version == kEngineVersion) {
     fields.Read("headers", &model.headers);
     for (const Json& plan : fields.List("plans")) {
       model.plans.push_back(PlanOf(plan, model.plans.size(), &status));

@@ -27,9 +27,8 @@ struct SavedPlan {
 struct Model {
   Graph graph{};
   std::vector<SavedPlan> plans{};
-  std::string
-      headers{};  // rtc::HeadersDigest() of the library that compiled the code; empty: there is none
-  std::shared_ptr<const rtc::Archive> code{};  // of the kernels of all plans; null: there is none
+  std::string headers{};  // of plans, rtc::HeadersDigest() of the library that compiled their code
+  std::shared_ptr<const rtc::Archive> code{};  // of the kernels of all plans; null: there are none
 };
 
 // The file's bytes, and what bytes hold. InvalidArgument if they are no file, are damaged or are of a newer version, and the

@@ -53,6 +53,7 @@ nb::list StepsOf(const Network& n) {
     of["source"] = step.src;
     of["other"] = step.other < 0 ? nb::object(nb::none()) : nb::object(nb::int_(step.other));
     of["destination"] = step.dst;
+    of["channels"] = nb::make_tuple(step.first_channel, step.first_channel + step.channels);
     of["bytes"] = step.bytes;
     of["operations"] = step.operations;
     of["floor_us"] = gpu.has_value() ? nb::object(nb::float_(FloorMicroseconds(step, *gpu)))

@@ -3,6 +3,7 @@ import hashlib
 import json
 import pathlib
 import re
+import shlex
 import struct
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_readme(capsys):
     assert "corner 32 inside 120" in capsys.readouterr().out
 
 
-def test_networks(tmp_path, monkeypatch):
+def test_networks(tmp_path, monkeypatch, capsys):
     """The page's lines, over a model of one pooling."""
     onnx = pytest.importorskip("onnx")
     from network_models import one_node
@@ -38,9 +39,25 @@ def test_networks(tmp_path, monkeypatch):
     onnx.save(one_node("MaxPool", ["a"], {}, (3, 64, 64), kernel_shape=[64, 64]), tmp_path / "resnet18.onnx")
     monkeypatch.chdir(tmp_path)
     names = {}
-    (block,) = blocks("docs/networks.md")
-    exec(block, names)  # noqa: S102
+    first, kernels, engine = blocks("docs/networks.md")
+    exec(first, names)  # noqa: S102
     assert names["logits"].tolist() == [[7, 7, 7]]
+    exec(kernels, names)  # noqa: S102
+    assert "max_pool nc4: node" in capsys.readouterr().out and names["plan"].us > 0
+    assert '"H200", ' in engine
+    exec(engine.replace('"H200", ', ""), names)  # noqa: S102  for which not every machine can compile
+    assert "kernels of the file, for 64 images on the CPU" in names["model"].describe(64)
+
+
+def test_command_of_networks():
+    """The page's lines of weft_run are such as it takes, and its table has all of its options."""
+    from weft.network import run
+
+    lines = [line for block in blocks("docs/networks.md", "sh") for line in block.splitlines() if "weft_run " in line]
+    for line in lines:
+        run._parsed(shlex.split(line)[1:])
+    options = {name for line in re.findall(r"^\| (`--[^|]*) \|", (ROOT / "docs/networks.md").read_text(encoding="utf-8"), re.M) for name in re.findall("--[a-z]+", line)}
+    assert len(lines) == 2 and options == {f"--{name}" for name in vars(run._parsed(["x"]))} - {"--model"}
 
 
 def test_file_of_a_model():

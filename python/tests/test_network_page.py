@@ -8,7 +8,8 @@ import pytest
 
 import weft
 from weft import network
-from weft.network import _page, _picture, _profile, _rows, _svg, _table, run
+from weft.network import _profile, _table, run
+from weft.network._page import page_of, picture_of, rows, svg
 
 SVG, XHTML = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xhtml}"
 
@@ -90,8 +91,8 @@ def titles(root, class_):
 def test_page(model, measured, kind):
     """Well-formed, with each node and each kernel once in its picture, in the colours of formats, and nothing from elsewhere."""
     plan = {"plan": model.plan(2), "cpu": measured, "gpu": on_gpu(measured)}[kind]
-    page = _page.page_of(model.graph, [plan], "an NVIDIA Test")
-    assert page == _page.page_of(model.graph, [plan], "an NVIDIA Test")
+    page = page_of(model.graph, [plan], "an NVIDIA Test")
+    assert page == page_of(model.graph, [plan], "an NVIDIA Test")
     root = ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
     assert root.find(f".//{XHTML}h1").text == "all <&>"
     pictures = root.findall(f".//{SVG}svg")
@@ -103,7 +104,7 @@ def test_page(model, measured, kind):
     assert len(titles(pictures[2], "life")) == len(plan.lives())
     assert [rect.get("class") for rect in picture.iter(f"{SVG}rect")].count("fused") == 2  # one of them explains the other
     strokes = [group.find(f"{SVG}rect").get("stroke") for group in groups(picture, "kernel")]
-    assert strokes == [_svg.COLORS[step.destination.format] for step in plan.steps]
+    assert strokes == [svg.COLORS[step.destination.format] for step in plan.steps]
     assert len(root.findall(f".//{XHTML}table")) == 2 and ("images/s" in page) == (kind != "plan") and ("sum of floors" in page) == (kind == "gpu")
     assert not re.search(r"<script|<link|@import|url\((?!#)|(src|href)=\"(?!#)", page)
     assert [use for use in re.findall(r"url\(#([^)]*)\)", page) if f'id="{use}"' not in page] == []
@@ -111,35 +112,35 @@ def test_page(model, measured, kind):
 
 def test_boxes_do_not_overlap(model, measured):
     """Boxes of nodes, and of kernels, lie one below the other, inside the picture; kernels lie beside their nodes."""
-    root = ElementTree.fromstring(_picture.picture_of(model.graph, on_gpu(measured)))
+    root = ElementTree.fromstring(picture_of(model.graph, on_gpu(measured)))
     width, height = float(root.get("width")), float(root.get("height"))
     for class_ in ("node", "kernel"):
         boxes = sorted((float(rect.get("y")), float(rect.get("height")), float(rect.get("x")) + float(rect.get("width")))
                        for rect in (group.find(f"{SVG}rect") for group in groups(root, class_)))
         assert all(a[0] + a[1] < b[0] for a, b in zip(boxes, boxes[1:]))
         assert all(0 < y and y + h < height and right < width for y, h, right in boxes)
-    blocks = _rows.blocks_of(model.graph, measured)
+    blocks = rows.blocks_of(model.graph, measured)
     assert [block.rows for block in blocks].count(2) == 1 and sum(len(block.nodes) for block in blocks) == len(model.graph.nodes)
 
 
 def test_nodes_without_a_kernel(model, measured):
     """A node that no step names, as of a plan that does without it, is shown where the graph has it."""
     plan = dataclasses.replace(measured, steps=tuple(dataclasses.replace(step, nodes=tuple(n for n in step.nodes if n != "sum")) for step in measured.steps))
-    blocks = _rows.blocks_of(model.graph, plan)
+    blocks = rows.blocks_of(model.graph, plan)
     assert [block.nodes[0].name for block in blocks if block.step is None] == ["sum"]
-    ElementTree.fromstring(_picture.picture_of(model.graph, plan))
+    ElementTree.fromstring(picture_of(model.graph, plan))
 
 
 def test_lanes():
     """Nets in one lane have no row in common but their ends; what stands right below needs none."""
-    nets = [_rows.Net("a", "", (0,), (1,)), _rows.Net("b", "", (0,), (1, 5)), _rows.Net("c", "", (1,), (3,)), _rows.Net("d", "", (3,), (5,)), _rows.Net("e", "", (1, 2), (3,))]
-    placed, lanes = _rows.lanes_of(nets, _rows.next_rows([*range(6)]))
+    nets = [rows.Net("a", "", (0,), (1,)), rows.Net("b", "", (0,), (1, 5)), rows.Net("c", "", (1,), (3,)), rows.Net("d", "", (3,), (5,)), rows.Net("e", "", (1, 2), (3,))]
+    placed, lanes = rows.lanes_of(nets, rows.next_rows([*range(6)]))
     assert {net.tensor: lane for net, lane in placed} == {"c": 0, "e": 1, "d": 0, "b": 2} and lanes == 3
 
 
 def test_text_of_any_kind():
-    assert _svg.element("text", _svg.plain("a<b>&\x00"), class_="x", stroke_width=1.26, missing=None) == '<text class="x" stroke-width="1.3">a&lt;b&gt;&amp;?</text>'
-    assert _svg.shortened("/layer1/conv/Conv_quant", 80) == "\u2026/Conv_quant" and _svg.shortened("conv", 80) == "conv"
+    assert svg.element("text", svg.plain("a<b>&\x00"), class_="x", stroke_width=1.26, missing=None) == '<text class="x" stroke-width="1.3">a&lt;b&gt;&amp;?</text>'
+    assert svg.shortened("/layer1/conv/Conv_quant", 80) == "\u2026/Conv_quant" and svg.shortened("conv", 80) == "conv"
 
 
 @pytest.mark.parametrize("said, count", (("64MB", 64_000_000), ("1.5 KiB", 1536), ("2g", 2_000_000_000), ("100", 100), ("0.5MiB", 1 << 19), ("7b", 7)))
@@ -165,7 +166,7 @@ def test_command(model, file, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("more, sentence", [(["--memory", "lots"], "--memory lots is no amount of memory above 0"), (["--memory", "0MB"], "--memory 0MB is no amount"),
-                                            (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
+                                            (["--tune"], "--tune measures kernels on a GPU"), (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
                                             (["--reference", "--page", "page.html"], "without --reference, which has no kernels"),
                                             (["--page", "none/page.html"], "--page none/page.html: No such file or directory")])
 def test_refused(file, more, sentence, capsys):
@@ -175,9 +176,9 @@ def test_refused(file, more, sentence, capsys):
 
 def test_memory(model, file, capsys):
     """What is too much is refused before anything is compiled, with the number of images that fit."""
-    one = model.planned(1).arena_bytes
-    assert run.main([file, "--cpu", "--batch", "64", "--memory", f"{5 * one}"]) == 2
-    assert re.search(rf"the arena of 64 images has \d+ bytes, and memory={5 * one}; allow more, or give at most 5 images", capsys.readouterr().err)
+    five = model.planned(5).arena_bytes
+    assert run.main([file, "--cpu", "--batch", "64", "--memory", f"{five}"]) == 2
+    assert re.search(rf"the arena of 64 images has \d+ bytes, and memory={five}; allow more, or give at most 5 images", capsys.readouterr().err)
     with pytest.raises(weft.RunError, match="the arena of 1 image has .* memory=1; allow more; not even one image fits"):
         weft.load(file, memory=1).prepare(1)
     with pytest.raises(weft.ArgumentError, match="memory='64MB' is no number of bytes"):

@@ -284,7 +284,7 @@ def test_calls_refused(model):
             call()
 
 
-def test_compiled_kernels_are_saved(model, tmp_path, monkeypatch):
+def test_compiled_kernels_are_saved(model, tmp_path, monkeypatch, capsys):
     """What was saved for the CPU runs there without a compiler and a cache; other files and other batches say what is missing."""
     path, x = tmp_path / "engine.weft", np.random.default_rng(5).normal(size=(2, 3, 8, 6)).astype(np.float32)
     first = weft.load(model)
@@ -302,6 +302,12 @@ def test_compiled_kernels_are_saved(model, tmp_path, monkeypatch):
     assert (tmp_path / "again.weft").read_bytes() == path.read_bytes()
     with pytest.raises(weft.ArgumentError, match='the GPU "toaster" is not known by name; give one of t4'):
         loaded.save(path, on="toaster")
+    monkeypatch.delenv("CXX")
+    assert run.main([str(model), "--reference", "--batch", "1,2", "--save", str(tmp_path / "two.weft"), "--on", "cpu"]) == 0
+    assert run.main([str(model), "--reference", "--on", "cpu"]) == 2
+    assert "--on cpu says what --save writes" in capsys.readouterr().err
+    monkeypatch.setenv("CXX", "no_compiler_of_this_name")
+    assert run.main([str(tmp_path / "two.weft"), "--cpu", "--compare", "reference"]) == 0
     data = path.read_bytes()
     for damaged in (data[:-1], data[:-1] + bytes([data[-1] ^ 1]), data[:8] + b"\1" + data[9:], data[:100] + b"\1" + data[101:]):
         path.write_bytes(damaged)

@@ -68,7 +68,9 @@ TEST(NetworkReport, SaysWhatEachKernelDoes) {
 }
 
 TEST(NetworkReport, PartsOfAConcatAndChangesOfFormat) {
-  const auto network = Network::Create(TwoPoolings(), OnCpu());
+  NetworkOptions options = OnCpu();
+  options.fuse = false;
+  const auto network = Network::Create(TwoPoolings(), options);
   ASSERT_TRUE(network.ok()) << network.status();
   std::vector<StepReport> parts, formats;
   for (const StepReport& step : ReportOf(*network)) {
@@ -76,10 +78,28 @@ TEST(NetworkReport, PartsOfAConcatAndChangesOfFormat) {
     if (step.nodes.empty()) formats.push_back(step);
   }
   ASSERT_THAT(parts, SizeIs(2));
-  EXPECT_EQ(parts[1].detail, "channels 32 to 63");
+  EXPECT_EQ(parts[1].first_channel, 32);
+  EXPECT_EQ(parts[1].channels, 32);
+  EXPECT_THAT(network->Describe(), HasSubstr("c (uint8 64x4x4 nc32) from channel 32 on; convert"));
   EXPECT_EQ(parts[1].bytes, 2 * 32 * 4 * 4);
   ASSERT_THAT(formats, SizeIs(2));  // of the input and of the output
   EXPECT_EQ(formats[0].kernel, "convert");
+}
+
+// Poolings that write where the concat wants their channels are parts of it.
+TEST(NetworkReport, SlicesOfAConcat) {
+  const auto network = Network::Create(TwoPoolings(), OnCpu(3));
+  ASSERT_TRUE(network.ok()) << network.status();
+  std::vector<StepReport> pools;
+  for (const StepReport& step : ReportOf(*network)) {
+    if (step.kernel == "max_pool") pools.push_back(step);
+  }
+  ASSERT_THAT(pools, SizeIs(2));
+  EXPECT_THAT(pools[0].nodes, ElementsAre(0, 2));
+  EXPECT_THAT(pools[1].nodes, ElementsAre(1, 2));
+  EXPECT_EQ(pools[1].first_channel, 32);
+  EXPECT_EQ(pools[1].channels, 32);
+  EXPECT_EQ(pools[1].bytes, 3 * 32 * (8 * 8 + 4 * 4));
 }
 
 TEST(NetworkReport, FloorIsOfBytesOrOfOperations) {
@@ -93,9 +113,9 @@ TEST(NetworkReport, FloorIsOfBytesOrOfOperations) {
 }
 
 TEST(NetworkReport, ArenaThatIsTooLarge) {
-  const auto one = Network::Create(TwoPoolings(), OnCpu());
-  ASSERT_TRUE(one.ok()) << one.status();
-  const std::int64_t most = 5 * one->arena_bytes();
+  const auto five = Network::Create(TwoPoolings(), OnCpu(5));
+  ASSERT_TRUE(five.ok()) << five.status();
+  const std::int64_t most = five->arena_bytes();
   const auto made = [&](std::int64_t batch, std::int64_t bytes) {
     NetworkOptions options = OnCpu(batch);
     options.most_arena_bytes = bytes;

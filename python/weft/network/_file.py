@@ -65,7 +65,7 @@ def read_graph(data: bytes) -> Graph:
     said = _BEGINNING + text_bytes + constant_bytes + code_bytes
     if len(data) != said:
         raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes and says {said}")
-    if zeros or any(data[104:_BEGINNING]) or (version == _ENGINE) != (code_bytes > 0) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
+    if zeros or any(data[104:_BEGINNING]) or (version == _VERSION and code_bytes) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
         raise _weft.ArgumentError("weft: the .weft file is damaged: its bytes are not those of which it has the SHA-256")
     try:
         text = json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode())

@@ -137,7 +137,8 @@ class Network:
 
         on: machines whose compiled kernels the file has, so that a network of it needs neither NVRTC nor g++ there and is made at
             once: "gpu" is the current GPU, "cpu" the CPU; names such as "H200" and architectures such as "90a" are of GPUs that
-            need not be here. Without them the file has what this network's own had: of an ONNX model, the graph.
+            need not be here, whose tiles are those that were tuned or given. Without machines the file has what this network's own
+            had: of an ONNX model, the graph.
         batch: the numbers of images that these kernels are for.
         """
         machines = [on] if isinstance(on, str) else list(on)
@@ -152,7 +153,9 @@ class Network:
         if machine in ("cpu", "gpu"):
             return self.planned(batch, gpu=machine == "gpu")
         _nvrtc.load()
-        return _weft.Network(self._file, batch, True, self._fuse, layouts=self._layouts, machine=machine, memory=self._memory)
+        return _weft.Network(
+            self._file, batch, True, self._fuse, self._tiles.get(batch, {}), layouts=self._layouts, machine=machine, memory=self._memory
+        )
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         batch, gpu, inputs, outputs, arena = self._arrays_of(images, named, out, stream)

@@ -33,6 +33,7 @@ class Step:
     source: PlannedTensor
     other: PlannedTensor | None  # what it reads besides, such as the other operand of an addition
     destination: PlannedTensor
+    channels: tuple[int, int]  # of the destination, from the first on and before the second: not all where it is a concat's
     bytes: int  # that it has to read and write at least, of tensors, filters and tables
     operations: float  # multiplications and additions of products
     floor_us: float | None  # what bytes and operations take at the rates of the GPU's data sheet at least; None on the CPU

@@ -31,9 +31,16 @@ def format_of(step: Step) -> str:
 
 
 def name_of(step: Step) -> str:
-    """A step's nodes, or what it is there for, and its windows."""
-    name = step.name if step.nodes else f"({step.source.name} in another format)"
-    return f"{name}, {step.detail}" if step.detail else name
+    """A step's nodes, or what it is there for, its windows, and which channels it writes where these are not all."""
+    said = [step.name if step.nodes else f"({step.source.name} in another format)", detail_of(step)]
+    return ", ".join(filter(None, said))
+
+
+def detail_of(step: Step) -> str:
+    """Windows, and which channels a step writes where these are not all; or nothing."""
+    begin, end = step.channels
+    part = f"channels {begin} to {end - 1}" if end - begin != step.destination.shape[1] else ""
+    return ", ".join(filter(None, (step.detail, part)))
 
 
 def extents_of(shape: tuple[int, int, int, int]) -> str:

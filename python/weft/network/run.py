@@ -1,8 +1,8 @@
 """weft_run, also python -m weft.network.run: runs a model, says what it takes, and compares it with onnxruntime.
 
     weft_run resnet18.onnx --batch 1,64 --compare onnxruntime
-    weft_run resnet18.onnx --input cat.png --save resnet18.weft
-    weft_run resnet18.onnx --batch 64 --memory 64MB --profile --page resnet18.html
+    weft_run resnet18.onnx --input cat.png --save resnet18.weft --on H200,cpu
+    weft_run resnet18.onnx --batch 64 --memory 64MB --tune --profile --page resnet18.html
 """
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import _weft
-from . import load_graph, run_reference
+from . import load, run_reference
 from ._compare import compared
 from ._graph import Graph, Node
 from ._inputs import inputs_of
 from ._network import Network
-from ._page import page_of
-from ._picture import picture_of
+from ._page import page_of, picture_of
 from ._profile import Plan
 from ._table import table_of
 
@@ -49,7 +48,10 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     where.add_argument("--reference", action="store_true", help="run the formulas in numpy")
     parser.add_argument("--compare", choices=("onnxruntime", "reference"), help="count the elements of the outputs that differ")
     parser.add_argument("--save", type=pathlib.Path, metavar="MODEL.weft", help="write the graph, for C++ and for machines without onnx")
+    parser.add_argument("--on", default="", metavar="gpu,cpu,H200", help="with --save: write compiled kernels as well, for this GPU, the CPU, or GPUs that need not be "
+                        "here, by name or architecture (90a), and for the numbers of images of --batch; a network of it needs no compiler")
     parser.add_argument("--nodes", action="store_true", help="print a line for each node of the graph")
+    parser.add_argument("--tune", action="store_true", help="find the quickest tiles for each number of images on this GPU, and say so as it goes on")
     parser.add_argument("--memory", metavar="64MB", help="what the tensors between inputs and outputs may take at most (KB, MB, GB; KiB, MiB, GiB)")
     parser.add_argument("--profile", action="store_true",
                         help="print a line for each kernel: its time, its floor, its format and its nodes; with --reference the time of each node")
@@ -59,28 +61,42 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _run(a: argparse.Namespace) -> int:
-    graph = load_graph(a.model)
-    model = Network(graph, memory=bytes_of(a.memory) if a.memory else None)
+    model = load(a.model, memory=bytes_of(a.memory) if a.memory else None)
+    graph = model.graph
     print(_summary(graph))
     if a.nodes:
         _print_nodes(graph)
-    if a.save:
-        model.save(a.save)
-        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     try:
         batches = list(dict.fromkeys(int(n) for n in a.batch.split(",")))
     except ValueError:
         batches = [0]
     if min(batches) < 1:
         raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 with commas between them")
+    if a.on and not a.save:
+        raise _weft.ArgumentError(f"weft: --on {a.on} says what --save writes; give a file, --save model.weft")
     if a.page and (a.reference or a.page.suffix not in (".html", ".svg")):
         raise _weft.ArgumentError(f"weft: --page {a.page}: give a file.html or file.svg, without --reference, which has no kernels")
+    for batch in batches if a.tune else ():
+        _tune(a, model, batch)
+    if a.save:
+        on = a.on or ("gpu" if a.tune else "")  # tiles that were found are a plan's, and not the graph's
+        model.save(a.save, on=on.split(",") if on else (), batch=batches)
+        print(f"{a.save}: {a.save.stat().st_size:,} bytes")
     plans: list[Plan] = []
     differ = max(_run_batch(a, model, batch, plans) for batch in batches)
     if a.page:
         where = f"an {_gpu_name(_library(True))}" if plans[0].gpu else "the CPU"
         _write(a.page, page_of(graph, plans, where) if a.page.suffix == ".html" else picture_of(graph, plans[-1]) + "\n")
     return differ
+
+
+def _tune(a: argparse.Namespace, model: Network, batch: int) -> None:
+    if a.cpu or a.reference:
+        raise _weft.ArgumentError("weft: --tune measures kernels on a GPU; give it without --cpu and --reference")
+    if not _weft.gpu().startswith("compute capability"):
+        raise _weft.RunError(f"weft: --tune measures kernels on a GPU: {_weft.gpu()}")
+    result = model.tune(batch, progress=True)
+    print(f"batch {batch} tuned: {result['before_us']:,.1f} us a run before, {result['after_us']:,.1f} us after")
 
 
 def bytes_of(said: str) -> int:

@@ -99,6 +99,19 @@ TEST(Engine, RunsWithoutACompiler) {
   EXPECT_EQ(network->Save().value(), OnCpu());
 }
 
+// Tiles that a caller gives are compiled, and the file has those of all other convolutions.
+TEST(Engine, GivenTilesComeBeforeThoseOfTheFile) {
+  const auto network = Network::Load(OnCpu(), WithoutCompiler(2));
+  ASSERT_TRUE(network.ok()) << network.status();
+  NetworkOptions options = WithoutCompiler(2);
+  options.tiles = network->tiles();
+  ASSERT_EQ(options.tiles.size(), 1u);
+  EXPECT_EQ(Refusal(OnCpu(), options), "");
+  std::string& tile = options.tiles.begin()->second;
+  tile = tile == "Mma64x64" ? "Mma128x64" : "Mma64x64";
+  EXPECT_THAT(Refusal(OnCpu(), options), HasSubstr("is no program on the PATH"));
+}
+
 // The file is one of a graph as well.
 TEST(Engine, IsReadAsAGraph) {
   const auto graph = ReadGraph(OnCpu());

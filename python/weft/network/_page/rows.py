@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._graph import Graph, Node
-from ._profile import Plan
+from .._graph import Graph, Node
+from .._profile import Plan
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ._graph import Graph
-from ._memory import arena_of, strip_of
-from ._picture import measure_of, picture_of
-from ._profile import Plan, Step
-from ._svg import STYLE, element, plain
-from ._table import amount, bytes_in_words, cells_of
+from .._graph import Graph
+from .memory import arena_of, strip_of
+from .picture import measure_of, picture_of
+from .._profile import Plan, Step
+from .svg import STYLE, element, plain
+from .._table import amount, bytes_in_words, cells_of
 
 _STYLE = """
 body { margin: 0; background: #ffffff; color: #1b2430; font: 14px/1.45 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ._graph import Graph, Node
-from ._profile import Plan, PlannedTensor, Step
-from ._rows import Block, Net, blocks_of, lanes_of, nets_of_graph, nets_of_plan, next_rows
-from ._svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, shortened, text
-from ._table import amount, bytes_in_words, extents_of, format_of, name_of
+from .._graph import Graph, Node
+from .._profile import Plan, PlannedTensor, Step
+from .rows import Block, Net, blocks_of, lanes_of, nets_of_graph, nets_of_plan, next_rows
+from .svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, shortened, text
+from .._table import amount, bytes_in_words, detail_of, extents_of, format_of, name_of
 
 _ROW, _BOX, _LANE, _TOP = 34.0, 27.0, 8.0, 62.0  # heights of a row and of its box, between two lanes, and of what stands above
 _NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 310.0, 110.0, 1160.0
@@ -27,7 +27,7 @@ def measure_of(plan: Plan) -> tuple[str, Callable[[Step], float]]:
     return "MB", lambda step: step.bytes / 1e6
 
 
-def detail_of(node: Node) -> str:
+def detail_of_node(node: Node) -> str:
     """Window, stride and groups of a node, where it has any."""
     said = [f"{node.window[0]}x{node.window[1]}"] if node.window != (1, 1) or node.kind == "convolution" else []
     said += [f"/ {node.stride[0]}x{node.stride[1]}"] if node.stride != (1, 1) else []
@@ -149,7 +149,7 @@ class _Picture:
     def _node(self, node: Node, row: int) -> str:
         tensor, y, x = self.graph.tensors[node.output], self._y(row), self.node_x
         extents = "x".join(map(str, tensor.seen_shape))
-        detail = detail_of(node)
+        detail = detail_of_node(node)
         title = f"{node.name}: {node.kind}{', ' + detail if detail else ''}\nreads {', '.join(node.inputs)}\nwrites {tensor.name}: {tensor.element} {extents}"
         if tensor.element != "float":
             title += f", scale {tensor.scale:.6g}, zero point {tensor.zero_point}"
@@ -162,14 +162,14 @@ class _Picture:
         x, top, height = self.kernel_x, self._y(block.begin), self.heights[block.begin]
         y = top + (height - _BOX) / 2
         extents, formats = extents_of(step.destination.shape), format_of(step).replace(">", "\u2192")
-        name = step.name if step.nodes else "change of format"
+        name, detail = step.name if step.nodes else "change of format", detail_of(step)
         words, room = x + 34, _KERNEL_WIDTH - 50
         parts = [element("title", plain(title_of_step(self.plan, step))),
                  element("rect", x=x, y=top, width=_KERNEL_WIDTH, height=height, rx=4, class_="box", fill=fill_of(step.source.format, step.destination.format),
                          stroke=COLORS[step.destination.format]),
                  text(x + 26, y + 17.5, at, "right"),
                  text(words, y + 11.5, shortened(name, room - 6.6 * len(extents)), "strong"), text(x + _KERNEL_WIDTH - 8, y + 11.5, extents, "small right"),
-                 text(words, y + 22.5, shortened(f"{step.kernel.replace('_', ' ')}{', ' + step.detail if step.detail else ''}", room - 5.6 * len(formats), 9.5), "small"),
+                 text(words, y + 22.5, shortened(f"{step.kernel.replace('_', ' ')}{', ' + detail if detail else ''}", room - 5.6 * len(formats), 9.5), "small"),
                  text(x + _KERNEL_WIDTH - 8, y + 22.5, formats, "small right"), self._bar(step, y, most)]
         return element("g", "".join(parts), class_="kernel" if step.nodes else "kernel added")
 

@@ -1,10 +1,10 @@
 """Two pictures of a plan over its kernels from left to right: where time goes, and which tensors lie where in the arena."""
 from __future__ import annotations
 
-from ._picture import measure_of, title_of_step
-from ._profile import Plan
-from ._svg import COLORS, STYLE, element, faded, plain, shortened, text
-from ._table import bytes_in_words, extents_of
+from .picture import measure_of, title_of_step
+from .._profile import Plan
+from .svg import COLORS, element, faded, plain, shortened, text
+from .._table import bytes_in_words, extents_of
 
 _WIDTH, _LEFT, _MAP_HEIGHT = 1160.0, 64.0, 260.0
 
@@ -26,7 +26,7 @@ def strip_of(plan: Plan) -> str:
     return _svg(_WIDTH, 34.0, "".join(parts))
 
 
-def arena_of(plan: Plan, styled: bool = False) -> str:
+def arena_of(plan: Plan) -> str:
     """The arena: kernels from left to right, bytes upwards; a box for each tensor, from the kernel that writes it to the last that reads it."""
     steps, size = max(1, len(plan.steps)), max(1, plan.arena_bytes)
     wide, high = (_WIDTH - _LEFT) / steps, _MAP_HEIGHT / size
@@ -50,7 +50,7 @@ def arena_of(plan: Plan, styled: bool = False) -> str:
         parts.append(element("g", "".join(inner), class_="life"))
     line = "".join(f"{'L' if at else 'M'}{place(at):.1f} {level(need):.1f}H{place(at + 1):.1f}" for at, need in enumerate(_needed(plan)))
     parts.append(element("path", d=line, class_="need") if line else "")
-    return _svg(_WIDTH, _MAP_HEIGHT + 34, (element("style", plain(STYLE)) if styled else "") + "".join(parts))
+    return _svg(_WIDTH, _MAP_HEIGHT + 34, "".join(parts))
 
 
 def _needed(plan: Plan) -> list[int]:
