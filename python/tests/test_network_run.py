@@ -1,4 +1,5 @@
 """weft_run and weft.load: what they print, write and refuse."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -313,3 +314,30 @@ def test_compiled_kernels_are_saved(model, tmp_path, monkeypatch, capsys):
         path.write_bytes(damaged)
         with pytest.raises(weft.ArgumentError, match="the .weft file"):
             weft.load(path)
+
+
+ON_GPU = """
+import sys
+import numpy as np, torch, weft
+x = np.random.default_rng(5).normal(size=(2, 3, 8, 6)).astype(np.float32)
+model = weft.load(sys.argv[1])
+given = torch.from_numpy(x).cuda()
+assert np.array_equal(model(given).cpu().numpy(), model(x)), "the GPU's bits are others"
+assert "kernels of the file, for 2 images on sm_" in model.describe(2, gpu=True)
+odd = torch.empty(given.numel() + 1, device="cuda")[1:].view(given.shape).copy_(given)  # other kernels, for addresses as floats have them
+assert np.array_equal(model(odd).cpu().numpy(), model(x)), "the GPU's bits are others at an odd address"
+"""
+
+
+def test_compiled_kernels_on_gpu(model, tmp_path):
+    """Another process with an empty cache runs what was saved, and compiles nothing: the cache stays empty."""
+    gpu = weft._weft.gpu()
+    if not gpu.startswith("compute capability"):
+        pytest.skip(f"no GPU: {gpu}")
+    pytest.importorskip("torch")
+    path, cache = tmp_path / "engine.weft", tmp_path / "cache"
+    weft.load(model).save(path, on=["gpu", "cpu"], batch=2)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "CXX": "no_compiler_of_this_name"}
+    ran = subprocess.run([sys.executable, "-c", ON_GPU, str(path)], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert not cache.exists() or not list(cache.rglob("*.weft"))
