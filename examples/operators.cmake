@@ -25,12 +25,8 @@ endif()
 
 weft_add_operators(deconvolution weft/conv/ready_made.hpp "weft::conv::S8Deconv4<>")
 
-# A network that is compiled while the program is built, for GPUs where there is a toolkit, whose NVRTC does it.
-set(gpus)
-if(WEFT_HAVE_CUDA)
-  set(gpus ARCHITECTURES 90a)
-endif()
-weft_add_network(embedded_network examples/embedded_network/edges.weft CPU ${gpus})
+# A network that is compiled while the program is built. ARCHITECTURES 90a would compile it for GPUs as well, where there is NVRTC.
+weft_add_network(embedded_network examples/embedded_network/edges.weft CPU)
 
 if(WEFT_TESTS)
   include(tests/examples/programs.cmake)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "tests/network/plain_network.hpp"
 #include "weft/network/engine/gpus.hpp"
 #include "weft/network/network.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 #include "weft/rtc/cache/digest.hpp"
 
 namespace weft::network {
@@ -107,8 +109,17 @@ TEST(Engine, GivenTilesComeBeforeThoseOfTheFile) {
   options.tiles = network->tiles();
   ASSERT_EQ(options.tiles.size(), 1u);
   EXPECT_EQ(Refusal(OnCpu(), options), "");
-  std::string& tile = options.tiles.begin()->second;
-  tile = tile == "Mma64x64" ? "Mma128x64" : "Mma64x64";
+  auto& [name, tile] = *options.tiles.begin();
+  for (const Step& step : network->plan().steps) {
+    if (step.name != name) continue;
+    const auto candidates = CandidateTiles(network->plan(), step, conv::CpuFacts());
+    ASSERT_TRUE(candidates.ok()) << candidates.status();
+    const auto other = std::find_if(candidates->begin(), candidates->end(),
+                                    [&](const TileCandidate& c) { return c.tile != tile; });
+    ASSERT_NE(other, candidates->end());
+    tile = other->tile;
+    break;
+  }
   EXPECT_THAT(Refusal(OnCpu(), options), HasSubstr("is no program on the PATH"));
 }
 
