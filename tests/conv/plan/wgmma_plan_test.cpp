@@ -218,7 +218,7 @@ TEST(WgmmaPlan, FloatSumsMultiplyNoOtherPixelsByZeros) {
 // With 16-bit elements k is counted in twice as many bytes as channels.
 TEST(WgmmaPlan, IndicesCountBytes) {
   ConvFacts facts = FactsOf<Nhwc>();
-  facts.config.mainloop = gemm::Mainloop::kMmaSm80;
+  facts.config.mainloop = gemm::Mainloop::kMmaSm80, facts.kind = Kind::kMultistage;
   facts.largest_product = 0, facts.element_bytes = 2;
   facts.source.bits = facts.filter.bits = 16, facts.source.unit_channels = 8;
   Problem p{.n = 1, .h = 1, .w = 1, .c = (1 << 30) - 8, .k = 64};
