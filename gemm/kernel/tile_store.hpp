@@ -69,10 +69,10 @@ struct DirectTileStore {
 
   WEFT_DEVICE explicit DirectTileStore(const Work& work) : at(work) {}
 
-  template <class... Arguments>
-  WEFT_DEVICE void Begin(const Arguments&...) const {}
-  template <class... Arguments>
-  WEFT_DEVICE void Prepare(const Arguments&...) const {}
+  template <class Shared>
+  WEFT_DEVICE void Begin(arch::Thread, Shared&) const {}
+  template <class Shared>
+  WEFT_DEVICE void Prepare(arch::Thread, Shared&, typename Epilogue::Kept&) const {}
   template <class Shared>
   WEFT_DEVICE void Run(arch::Thread t, Shared&, typename Epilogue::Kept&,
                        const typename Mainloop::Map::Accumulators& acc) const {
