@@ -231,17 +231,17 @@ struct WgmmaParts : gemm::PartsTraits {
   using Params = typename Spec::Params;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
-  // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
-  static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
-  static_assert(Mainloop::Producer::kFirstLayer ||
-                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
-                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
-  using Pipeline = typename Mainloop::Pipeline;
   using OperandA = typename Spec::template OperandA<Mainloop>;
   using OperandB = typename Spec::template OperandB<Mainloop>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
+  using Pipeline = gemm::RingOf<Mainloop, Epilogue>;
+  // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
+  static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
+  static_assert(Mainloop::Producer::kFirstLayer ||
+                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Pipeline::kStageBytes,
+                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 

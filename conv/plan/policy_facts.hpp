@@ -46,8 +46,8 @@ constexpr ConvFacts FactsOf() {
   facts.one_kernel = gemm::kOneKernel;
   facts.largest_product = Checked::kLargestProduct;
   if constexpr (Checked::kWgmma) {
-    facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
-    facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::Producer::RowThreads();
+    facts.wgmma.stage_bytes = AnyKernel::Pipeline::kStageBytes;
+    facts.wgmma.row_threads = AnyKernel::Mainloop::Producer::RowThreads();
     facts.wgmma.gathers = KindOf<PolicyT> == Kind::kGather;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }

@@ -60,13 +60,13 @@ struct RingState {
   }
 };
 
-// The shared memory of a ring: Shape::kStageBytes bytes that a launch divides into stages, and the
-// mbarriers of each stage. A phase of `full` ends when the k tiles of A and B are in the stage, one
+// The shared memory of a ring: kBytes bytes that a launch divides into stages, and the mbarriers of
+// each stage. A phase of `full` ends when the k tiles of A and B are in the stage, one
 // of `changed` when transform warps have rewritten them (Shape::kTransforms only), one of `empty`
 // when every consumer warp of the tile has multiplied them.
-template <class Shape>
+template <class Shape, int kBytes>
 struct RingStages {
-  alignas(1024) std::uint8_t bytes[Shape::kStageBytes];
+  alignas(1024) std::uint8_t bytes[kBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages];
   std::uint64_t order[4];  // the consumers' (consumer_order.hpp)
