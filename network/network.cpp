@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <thread>
 #include <utility>
 
@@ -72,11 +71,9 @@ class Operators {
 struct Constants {
   std::string bytes;
 
-  // The constants in the memory of GPUs, by their contexts.
-  std::mutex copying;
-  std::shared_mutex mutex;
-  std::map<std::uint64_t, rtc::DeviceBytes> copies;
+  rtc::PerContext<int, rtc::DeviceBytes> copies;  // in the memory of GPUs; there is one key, 0
 
+  // The constants in the memory of the current GPU.
   absl::StatusOr<const char*> OnGpu();
 };
 
@@ -190,23 +187,10 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
 }
 
 absl::StatusOr<const char*> Constants::OnGpu() {
-  const auto find = [this](std::uint64_t context) -> const char* {
-    const std::shared_lock<std::shared_mutex> lock(mutex);
-    const auto at = copies.find(context);
-    return at == copies.end() ? nullptr : at->second.data();
-  };
-  if (const auto context = rtc::CurrentContext(); context.has_value()) {
-    if (const char* found = find(*context)) return found;
-  }
-  if (const auto device = rtc::CurrentDevice(); !device.ok()) return device.status();
-  const auto context = rtc::CurrentContext();
-  if (!context.has_value()) return absl::InternalError("network: the GPU's context has no number");
-  const std::lock_guard<std::mutex> copies_now(copying);
-  if (const char* found = find(*context)) return found;  // by another thread
-  absl::StatusOr<rtc::DeviceBytes> copy = rtc::DeviceBytes::CopyOf(bytes);
+  const absl::StatusOr<const rtc::DeviceBytes*> copy =
+      copies.Get(0, [this](const arch::DeviceLimits&) { return rtc::DeviceBytes::CopyOf(bytes); });
   if (!copy.ok()) return copy.status();
-  const std::unique_lock<std::shared_mutex> lock(mutex);
-  return copies.emplace(*context, *std::move(copy)).first->second.data();
+  return (*copy)->data();
 }
 
 absl::Status Network::State::CheckArguments(const Arguments& args, bool gpu) const {
@@ -483,8 +467,8 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Argum
       const auto& what = std::get<ConvolutionStep>(step.what);
       const TensorType& to = plan.tensors[static_cast<std::size_t>(step.dst)].type;
       of_step.dst = dst + VisitFormat(to.format, [&]<class Layout>() {
-                   return Layout::ChannelOffset(to.extents, what.first_channel);
-                 });
+                      return Layout::ChannelOffset(to.extents, what.first_channel);
+                    });
       // Of one image a slice is a tensor of its own.
       if (plan.batch > 1 && to.extents.c != what.problem.k) of_step.dst_channels = to.extents.c;
       std::optional<rtc::Values> own;  // of a table, whose address is another one in each GPU
@@ -541,8 +525,7 @@ absl::Status Network::Run(const Arguments& args, Stream stream,
 absl::Status Network::RunOnCpu(const Arguments& args, const gemm::CpuOptions& options) const {
   if (absl::Status s = state_->CheckArguments(args, false); !s.ok()) return s;
   return StartAll(plan(), state_->steps, args, state_->AddressesOf(args),
-                  state_->constants->bytes.data(),
-                  RunHere{options});
+                  state_->constants->bytes.data(), RunHere{options});
 }
 
 absl::Status Network::Prepare() const {
