@@ -18,11 +18,10 @@
 #include <utility>
 
 #include "weft/conv/condconv/mix_plan.hpp"
+#include "weft/conv/condconv/mix_start.hpp"
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/layouts/base/abseil.hpp"
-
-WEFT_EXTERN_ON_CPU(weft::conv::MixFilters);
 
 namespace weft::conv {
 
@@ -130,7 +129,8 @@ class CondConv {
   }
 
   // Enqueues both kernels on `stream` and returns. It allocates and synchronises nothing and can be
-  // captured in a CUDA graph. Errors are those of Convolution::Run and of CheckMixArguments.
+  // captured in a CUDA graph. Errors are those of Convolution::Run and of
+  // CheckArguments in conv/condconv/mix_start.hpp.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
     const absl::Status s = Mix(args, gemm::GpuBackEnd{stream, options});
@@ -149,48 +149,15 @@ class CondConv {
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (problem().IsEmpty()) return absl::OkStatus();
-    const auto floats = [](const char* field, const float* address, std::int64_t count) {
-      return gemm::TensorArgument{.field = field,
-                                  .address = address,
-                                  .alignment = alignof(float),
-                                  .line_bytes = count * std::int64_t{sizeof(float)}};
-    };
-    const auto bytes = [](const char* field, const void* address, std::int64_t count) {
-      return gemm::TensorArgument{.field = field, .address = address, .line_bytes = count};
-    };
-    using ResidualLayout = typename Epilogue::template ResidualLayout<typename Policy::DstLayout>;
-    const std::int64_t k = problem().k;
-    MixArguments mix;
-    mix.count = args.experts.count();
-    mix.experts = bytes("experts", args.experts.data(), experts() * plan_.params.filter_bytes);
-    mix.experts.alignment = 16;
-    mix.experts.if_null =
-        "is not packed; call weft::PackFilters<weft::prologues::Experts, FilterLayout> and pass "
-        "its view(), or At(device_pointer) after a copy to the GPU";
-    mix.routing = floats("routing", args.routing, problem().n * experts());
-    mix.routing.given = args.routing.given(), mix.expert_scale.given = args.expert_scale.given();
-    mix.routing.if_null = "is null; give a weight for each image and expert";
-    mix.expert_scale = floats("expert_scale", args.expert_scale, experts() * k);
-    mix.workspace = bytes("workspace", args.workspace, args.workspace_bytes);
-    mix.workspace.alignment = 16;
-    mix.workspace.if_null = "is null; give workspace_size() bytes";
-    mix.dst = bytes("dst", args.dst, op_.dst_bytes());
-    mix.src = bytes("src", args.src, src_size() * std::int64_t{sizeof(Element)});
-    mix.bias = bytes("bias", args.bias, k * std::int64_t{sizeof(BiasElement)});
-    mix.channel_alpha = floats("channel_alpha", args.channel_alpha, k);
-    mix.residual =
-        bytes("residual", args.residual,
-              ResidualLayout::Size(problem().dst()) * std::int64_t{sizeof(ResidualElement)});
-    if (absl::Status s = CheckMixArguments(plan_, mix); !s.ok()) return s;
-    if (args.experts.extents() != problem().filter()) {
-      return CheckFilter(problem().filter(), args.experts.extents(), 0, 0,
-                         prologues::PerSample::kName, "experts");
+    if (absl::Status s = conv::CheckArguments(kImage, problem(), plan_, MixRunOf<Epilogue>(args));
+        !s.ok()) {
+      return s;
     }
     return op_.CheckArguments(Rest(args));
   }
 
  private:
-  [[gnu::visibility("hidden")]] static constexpr gemm::TileFacts kMixFacts{};  // it runs on any GPU
+  [[gnu::visibility("hidden")]] static constexpr PolicyImage kImage = ImageOf<Policy>();
 
   CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
 
@@ -198,27 +165,7 @@ class CondConv {
   template <class BackEnd>
   absl::Status Mix(const Arguments& args, const BackEnd& on) const {
     if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    const MixParams params = Params(args);
-    return on.template Run<MixFilters>("conv", kMixFacts, Launch(args, &params));
-  }
-
-  MixParams Params(const Arguments& args) const {
-    MixParams params = plan_.params;
-    params.experts = args.experts.data();
-    params.mixed = static_cast<FilterElement*>(args.workspace);
-    params.routing = args.routing;
-    params.expert_scale = args.expert_scale;
-    params.early = args.experts_are_constant;
-    return params;
-  }
-
-  gemm::Launch Launch(const Arguments& args, const MixParams* params) const {
-    gemm::Launch launch = {.kernel = plan_.kernel, .params = params, .grid = plan_.grid};
-    if (args.experts_are_constant) {
-      launch.attributes.constant[0] = {args.experts.data(),
-                                       static_cast<std::size_t>(experts() * params->filter_bytes)};
-    }
-    return launch;
+    return Start(plan_, MixRunOf<Epilogue>(args), on);
   }
 
   // The convolution's arguments. Its filters are not constant, since the first kernel writes them.

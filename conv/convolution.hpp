@@ -82,7 +82,7 @@ class Convolution {
   }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
-  FilterExtents filter_extents() const { return PackedExtents(problem(), kImage.facts.depthwise); }
+  FilterExtents filter_extents() const { return PackedExtents(problem(), kImage.facts.IsDepthwise()); }
 
   // How many filters the prologue's bank must have; 0: any number.
   std::int64_t filters() const { return Prologue::Filters(plan_.batch); }

@@ -152,21 +152,11 @@ class Deconvolution {
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
     if (problem_.IsEmpty()) return absl::OkStatus();
-    if (args.filter.data() == nullptr) {
-      return absl::InvalidArgumentError(
-          "conv: args.filter is not packed; call weft::conv::PackDeconvolutionFilter and pass its "
-          "view(), or At(device_pointer) after a copy to the GPU");
-    }
-    if (absl::Status s = CheckParts(PartsOf(problem_), args.filter.parts()); !s.ok()) return s;
-    if (absl::Status s =
-            internal::CheckCorrection(problem_, args.source_correction, args.filter.fingerprint());
+    if (absl::Status s = internal::CheckDeconvolutionRun(
+            problem_, args.filter.data(), args.filter.parts(), args.filter.fingerprint(),
+            args.source_correction, Epilogue::kSourceZeroPoint);
         !s.ok()) {
       return s;
-    }
-    if (!Epilogue::kSourceZeroPoint && args.source_correction.data() != nullptr) {
-      return absl::InvalidArgumentError(
-          "conv: args.source_correction is set but the policy's Epilogue has no SourceZeroPoint "
-          "stage; leave it empty");
     }
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       if (absl::Status s = ops_[i].CheckArguments(PhaseArguments(args, i)); !s.ok()) return s;

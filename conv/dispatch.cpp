@@ -143,7 +143,7 @@ std::string AccessNote(const Problem& problem, const Tiles& family,
   const Asked asked = {problem, family, candidates, static_cast<std::size_t>(chosen), device};
   const ConvFacts& facts = asked.Facts();
   // Channels of a depthwise convolution are groups, and an empty problem has no accesses.
-  if (facts.depthwise || problem.IsEmpty()) return "";
+  if (facts.IsDepthwise() || problem.IsEmpty()) return "";
   std::string note;
   // Blocked layouts pad C and K by themselves.
   if (facts.source.nhwc) note += NoteOn(asked, kC);

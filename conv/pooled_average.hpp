@@ -10,19 +10,13 @@
 //     average->Run({.sums = s, .dst = y, .alpha = src_scale / (dst_scale * p * q)}, stream);
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include "weft/conv/kernel/average_kernel.hpp"
-#include "weft/gemm/check/argument_checks.hpp"
+#include "weft/conv/kernel/average_start.hpp"
 #include "weft/gemm/launch/launch.hpp"
-#include "weft/gemm/tile/tile.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
-
-WEFT_EXTERN_ON_CPU(weft::conv::AverageSums);
 
 namespace weft::conv {
 
@@ -48,95 +42,42 @@ class PooledAverage {
   // negative; OutOfRange if there are more than 2^31 - 129 outputs, with the zero channels of
   // blocked formats.
   static absl::StatusOr<PooledAverage> Create(std::int64_t n, std::int64_t k) {
-    if (n < 0 || k < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "conv: PooledAverage of n=", n, " images of k=", k, " channels; give 0 or more of each"));
-    }
-    constexpr std::int64_t kMost = gemm::kInt32Max - kThreads;
-    if (n > kMost || k > kMost - Format::kInterleave ||
-        Format::PaddedC(k) > kMost / (std::max)(n, std::int64_t{1})) {
-      return absl::OutOfRangeError(absl::StrCat("conv: PooledAverage of n=", n, " images of k=", k,
-                                                " channels has more than ", kMost,
-                                                " outputs; split the batch"));
-    }
-    return PooledAverage(n, k);
+    const absl::StatusOr<AveragePlan> plan = PlanAverage(n, k, Format::kInterleave, kKernel);
+    if (!plan.ok()) return plan.status();
+    return PooledAverage(*plan);
   }
 
   // Elements of dst in memory, the zero channels of blocked formats included.
-  std::int64_t dst_size() const { return n_ * Format::PaddedC(k_); }
+  std::int64_t dst_size() const { return plan_.outputs(); }
   // Elements of the sums.
-  std::int64_t sums_size() const { return n_ * k_; }
+  std::int64_t sums_size() const { return plan_.sums(); }
 
   // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    return Start(args, gemm::GpuBackEnd{stream, options});
+    return Start(plan_, RunOf(args), gemm::GpuBackEnd{stream, options});
   }
 
   absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
                                                    gemm::CpuOptions::FromEnvironment()) const {
-    return Start(args, gemm::CpuBackEnd{options});
+    return Start(plan_, RunOf(args), gemm::CpuBackEnd{options});
   }
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    if (sums_size() == 0) return absl::OkStatus();
-    const gemm::TensorArgument sums = {
-        .field = "sums",
-        .address = args.sums,
-        .alignment = alignof(std::int32_t),
-        .line_bytes = sums_size() * std::int64_t{sizeof(std::int32_t)}};
-    const gemm::TensorArgument dst = {.field = "dst",
-                                      .address = args.dst,
-                                      .alignment = alignof(Type),
-                                      .line_bytes = dst_size() * std::int64_t{sizeof(Type)}};
-    gemm::EpilogueFacts facts;
-    facts.scale = true;
-    facts.zero_point = !std::is_same_v<Type, float>;
-    // zero_point may also stand for the zero point of the sums' integers, so it is not limited to
-    // Type.
-    facts.whole_zero_point = false;
-    facts.least_zero_point = std::numeric_limits<float>::lowest();
-    facts.most_zero_point = (std::numeric_limits<float>::max)();
-    gemm::OutputRun numbers;
-    numbers.alpha_number = args.alpha;
-    numbers.zero_point = args.zero_point;
-    return gemm::CheckArguments("conv", absl::MakeConstSpan(&sums, 1), dst,
-                                gemm::EpilogueArguments{.facts = facts, .run = numbers});
+    return conv::CheckArguments(plan_, RunOf(args));
   }
 
  private:
-  static constexpr int kThreads = AverageKernel<Type>::kThreads;
-  static constexpr gemm::TileFacts kFacts{};  // it runs on any GPU
   static constexpr int kKernel =
       std::is_same_v<Type, float> ? 2 : std::is_same_v<Type, std::uint8_t>;
 
-  PooledAverage(std::int64_t n, std::int64_t k) : n_(n), k_(k) {}
-
-  template <class BackEnd>
-  absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || sums_size() == 0) return s;
-    const AverageParams params = Params(args);
-    return on.template Run<AverageSums>("conv", kFacts, Launch(&params));
+  explicit PooledAverage(const AveragePlan& plan) : plan_(plan) {}
+  static AverageRun RunOf(const Arguments& args) {
+    return {args.sums, args.dst, args.alpha, args.zero_point};
   }
 
-  AverageParams Params(const Arguments& args) const {
-    AverageParams p;
-    p.sums = args.sums;
-    p.dst = args.dst;
-    p.alpha = args.alpha;
-    p.zero_point = args.zero_point;
-    p.k = gemm::Int32(k_);
-    p.outputs = gemm::Int32(dst_size());
-    p.padded_k = gemm::FastDivmod(gemm::Int32(Format::PaddedC(k_)));
-    return p;
-  }
-  gemm::Launch Launch(const AverageParams* params) const {
-    const auto blocks = static_cast<int>(gemm::CeilDiv(dst_size(), std::int64_t{kThreads}));
-    return {.kernel = kKernel, .params = params, .grid = {blocks, 1, 1}};
-  }
-
-  std::int64_t n_, k_;
+  AveragePlan plan_;
 };
 
 }  // namespace weft::conv

@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <thread>
 #include <utility>
 
@@ -73,11 +72,9 @@ class Operators {
 struct Constants {
   std::string bytes;
 
-  // The constants in the memory of GPUs, by their contexts.
-  std::mutex copying;
-  std::shared_mutex mutex;
-  std::map<std::uint64_t, rtc::DeviceBytes> copies;
+  rtc::PerContext<int, rtc::DeviceBytes> copies;  // in the memory of GPUs; there is one key, 0
 
+  // The constants in the memory of the current GPU.
   absl::StatusOr<const char*> OnGpu();
 };
 
@@ -192,23 +189,10 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
 }
 
 absl::StatusOr<const char*> Constants::OnGpu() {
-  const auto find = [this](std::uint64_t context) -> const char* {
-    const std::shared_lock<std::shared_mutex> lock(mutex);
-    const auto at = copies.find(context);
-    return at == copies.end() ? nullptr : at->second.data();
-  };
-  if (const auto context = rtc::CurrentContext(); context.has_value()) {
-    if (const char* found = find(*context)) return found;
-  }
-  if (const auto device = rtc::CurrentDevice(); !device.ok()) return device.status();
-  const auto context = rtc::CurrentContext();
-  if (!context.has_value()) return absl::InternalError("network: the GPU's context has no number");
-  const std::lock_guard<std::mutex> copies_now(copying);
-  if (const char* found = find(*context)) return found;  // by another thread
-  absl::StatusOr<rtc::DeviceBytes> copy = rtc::DeviceBytes::CopyOf(bytes);
+  const absl::StatusOr<const rtc::DeviceBytes*> copy =
+      copies.Get(0, [this](const arch::DeviceLimits&) { return rtc::DeviceBytes::CopyOf(bytes); });
   if (!copy.ok()) return copy.status();
-  const std::unique_lock<std::shared_mutex> lock(mutex);
-  return copies.emplace(*context, *std::move(copy)).first->second.data();
+  return (*copy)->data();
 }
 
 absl::Status Network::State::CheckArguments(const Arguments& args, bool gpu) const {

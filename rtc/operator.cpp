@@ -301,7 +301,7 @@ absl::Status Operator::CompileFor(const conv::ConvPlan& plan, int compute_capabi
   if (facts().record().asks_host) {
     if (absl::Status s = PrepareOnCpu(); !s.ok()) return s;
   }
-  return program->Link(NumberOfKernel(plan), state_->kept()).status();
+  return program->Link(plan.number(), state_->kept()).status();
 }
 
 absl::Status Operator::RunOnCpu(const conv::ConvPlan& plan, const conv::ConvRun& run,

@@ -1,17 +1,13 @@
 #include "weft/conv/condconv/mix_plan.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "weft/conv/problem/problem_checks.hpp"
-#include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/launch/kernel_list.hpp"
 #include "weft/gemm/tile/tile.hpp"
-
-WEFT_INSTANTIATE_ON_CPU(weft::conv::MixFilters);
 
 namespace weft::conv {
 namespace {
@@ -91,38 +87,6 @@ absl::StatusOr<MixPlan> PlanMixing(const Problem& p, const MixFormat& f, std::in
   params.channels = gemm::FastDivmod(Int32(f.channels));
   params.vector_blocks = gemm::FastDivmod(Int32(vector_blocks));
   return plan;
-}
-
-absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& a) {
-  if (a.experts.address != nullptr && a.count != plan.params.count) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "conv: args.experts holds ", a.count, " filters, the operator was created for ",
-        plan.params.count, " experts; give PackFilters that count"));
-  }
-  if (a.workspace.line_bytes < plan.workspace_bytes()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("conv: args.workspace_bytes=", a.workspace.line_bytes, " is less than the ",
-                     plan.workspace_bytes(), " bytes of a filter for each of ", plan.params.images,
-                     " images; give workspace_size() bytes"));
-  }
-  std::vector<gemm::TensorArgument> read = {a.experts, a.routing};
-  if (a.expert_scale.address != nullptr) read.push_back(a.expert_scale);
-  // The convolution checks whether there must be a dst.
-  const gemm::OutputRun no_run;
-  gemm::EpilogueFacts no_epilogue;
-  no_epilogue.writes_output = a.dst.address != nullptr;
-  if (absl::Status s =
-          gemm::CheckArguments("conv", read, a.dst, {.facts = no_epilogue, .run = no_run});
-      !s.ok()) {
-    return s;
-  }
-  for (const gemm::TensorArgument& t : {a.src, a.bias, a.channel_alpha, a.residual, a.dst}) {
-    if (t.address != nullptr) read.push_back(t);
-  }
-  gemm::TensorArgument workspace = a.workspace;
-  workspace.line_bytes = plan.workspace_bytes();
-  no_epilogue.writes_output = true;
-  return gemm::CheckArguments("conv", read, workspace, {.facts = no_epilogue, .run = no_run});
 }
 
 std::string DescribeMixing(const MixPlan& plan) {

@@ -6,7 +6,6 @@
 
 #include "weft/conv/condconv/mix_kernel.hpp"
 #include "weft/conv/problem/problem.hpp"
-#include "weft/gemm/check/argument_checks.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
@@ -48,19 +47,6 @@ struct MixPlan {
 // How many images share a block is chosen for a GPU of `multiprocessors`; any GPU can run it.
 absl::StatusOr<MixPlan> PlanMixing(const Problem& problem, const MixFormat& format,
                                    std::int64_t experts, int multiprocessors = 132);
-
-// The tensors that mixing reads and writes: addresses, and sizes in bytes.
-struct MixArguments {
-  gemm::TensorArgument experts, routing, expert_scale, workspace, dst;
-  // What the convolution reads besides; ignored where the address is null.
-  gemm::TensorArgument src, bias, channel_alpha, residual;
-  std::int64_t count = 0;  // experts of the bank
-};
-
-// InvalidArgument for another number of experts, for addresses that are null or misaligned, and
-// where the workspace, or dst, overlaps anything else that is read. ResourceExhausted if the
-// workspace is too small.
-absl::Status CheckMixArguments(const MixPlan& plan, const MixArguments& args);
 
 // A description in one line: how many experts are mixed, by which kernel.
 std::string DescribeMixing(const MixPlan& plan);

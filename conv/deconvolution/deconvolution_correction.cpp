@@ -30,21 +30,35 @@ absl::StatusOr<std::vector<SourceCorrection>> internal::LayOutPhases(
   return tables;
 }
 
-absl::Status internal::CheckCorrection(const DeconvolutionProblem& problem,
-                                       const DeconvolutionCorrection& table, std::uint64_t filter) {
+absl::Status internal::CheckDeconvolutionRun(const DeconvolutionProblem& problem,
+                                             const void* filter, const FilterParts& parts,
+                                             std::uint64_t fingerprint,
+                                             const DeconvolutionCorrection& table,
+                                             bool source_zero_point) {
+  if (filter == nullptr) {
+    return absl::InvalidArgumentError(
+        "conv: args.filter is not packed; call weft::conv::PackDeconvolutionFilter and pass its "
+        "view(), or At(device_pointer) after a copy to the GPU");
+  }
+  if (absl::Status s = CheckParts(PartsOf(problem), parts); !s.ok()) return s;
   // Each phase's CheckArguments says that its table is missing.
   if (table.data() == nullptr) return absl::OkStatus();
   DeconvolutionProblem tabled = table.problem();
   tabled.n = problem.n;
-  if (tabled == problem) {
-    if (table.fingerprint() == 0 || table.fingerprint() == filter) return absl::OkStatus();
+  if (tabled != problem) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: args.source_correction was made for ", Name(tabled), ", this operator has ",
+        Name(problem), "; make the one that belongs to the problem and its filter"));
+  }
+  if (table.fingerprint() != 0 && table.fingerprint() != fingerprint) {
     return absl::InvalidArgumentError(
         "conv: args.source_correction was made of other weights than those of args.filter; give "
         "conv::MakeSourceCorrection the filter that runs, each time that it changes");
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "conv: args.source_correction was made for ", Name(tabled), ", this operator has ",
-      Name(problem), "; make the one that belongs to the problem and its filter"));
+  if (source_zero_point) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "conv: args.source_correction is set but the policy's Epilogue has no SourceZeroPoint "
+      "stage; leave it empty");
 }
 
 absl::StatusOr<DeconvolutionCorrectionBuffer> DeconvolutionCorrectionBuffer::Make(

@@ -81,10 +81,12 @@ namespace internal {
 absl::StatusOr<std::vector<SourceCorrection>> LayOutPhases(const std::vector<Phase>& phases,
                                                            std::int32_t zero_point);
 
-// InvalidArgument if `table` was made for another problem (the number of images aside), or of other
-// weights than those of the filter with fingerprint `filter`.
-absl::Status CheckCorrection(const DeconvolutionProblem& problem,
-                             const DeconvolutionCorrection& table, std::uint64_t filter);
+// What is checked of a run before its phases are: InvalidArgument if there is no filter or it was packed for
+// other parts; and if `table` was made for another problem (the number of images aside), or of other weights than
+// those of the filter with this fingerprint, or is there without a SourceZeroPoint stage.
+absl::Status CheckDeconvolutionRun(const DeconvolutionProblem& problem, const void* filter,
+                                   const FilterParts& parts, std::uint64_t fingerprint,
+                                   const DeconvolutionCorrection& table, bool source_zero_point);
 
 }  // namespace internal
 

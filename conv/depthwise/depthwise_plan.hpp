@@ -24,6 +24,8 @@ struct DepthwisePlan {
   DepthwiseRows rows;
   gemm::PlanCounts counts;  // without the bytes
   DepthwiseWork work;
+
+  int number() const { return kernel; }
 };
 
 // InvalidArgument if the problem is not depthwise, that is if `groups` is not the number of input

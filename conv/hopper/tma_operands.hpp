@@ -137,7 +137,7 @@ struct WithPadding<true> {
 // Whether PolicyT's kernels have PaddingTransform as their stage transform.
 template <class PolicyT>
 inline constexpr bool kTransformsPadding =
-    PolicyT::Epilogue::kSourceZeroPoint && !CheckedPolicy<PolicyT>::kGathers;
+    PolicyT::Epilogue::kSourceZeroPoint && KindOf<PolicyT> != Kind::kGather;
 
 // The parameters of a wgmma_sm90 kernel whose operands TMA loads. kTransforms: whether it has a
 // PaddingTransform.

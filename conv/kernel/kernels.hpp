@@ -224,46 +224,26 @@ struct FirstLayerConvolution : ConvWgmmaSpec<PolicyT> {
   using OperandB = ResidentFilter<Mma>;
 };
 
-template <class PolicyT>
-using WgmmaSpecFor =
-    std::conditional_t<CheckedPolicy<PolicyT>::kFirstLayer, FirstLayerConvolution<PolicyT>,
-                       std::conditional_t<CheckedPolicy<PolicyT>::kGathers,
-                                          GatheredConvolution<PolicyT>, TmaConvolution<PolicyT>>>;
-
-// The parts of a kernel with the wgmma_sm90 mainloop.
-template <class PolicyT>
+// The parts of a kernel with the wgmma_sm90 mainloop. SpecT: one of the three above.
+template <class PolicyT, class SpecT>
 struct WgmmaParts : gemm::PartsTraits {
-  using Spec = WgmmaSpecFor<PolicyT>;
+  using Spec = SpecT;
   using Params = typename Spec::Params;
   using Scheduler = BatchGrid<typename PolicyT::Prologue>;
   using Mainloop = gemm::WgmmaSm90Mainloop<PolicyT, Spec>;
-  // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
-  static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
-  static_assert(Mainloop::Producer::kFirstLayer ||
-                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Mainloop::kStageBytes,
-                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
-  using Pipeline = typename Mainloop::Pipeline;
   using OperandA = typename Spec::template OperandA<Mainloop>;
   using OperandB = typename Spec::template OperandB<Mainloop>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
   using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
+  using Pipeline = gemm::RingOf<Mainloop, Epilogue>;
+  // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
+  static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
+  static_assert(Mainloop::Producer::kFirstLayer ||
+                    2 * kWidest * (Mainloop::kBlockM + Mainloop::kBlockN) <= Pipeline::kStageBytes,
+                "weft: two stages of config.threadblock of wgmma_sm90 do not fit in shared memory");
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
-
-// Kernel i of an operator: one for each SourceKind, or for each of kDepthwiseShapes.
-template <class PolicyT, int i, bool kDepthwise = CheckedPolicy<PolicyT>::kDepthwise>
-struct KernelAt {
-  using type =
-      gemm::KernelOf<std::conditional_t<CheckedPolicy<PolicyT>::kWgmma, WgmmaParts<PolicyT>,
-                                        Parts<PolicyT, SourceKind(i)>>>;
-};
-template <class PolicyT, int i>
-struct KernelAt<PolicyT, i, true> {
-  using type = DepthwiseKernel<PolicyT, i>;
-};
-template <class PolicyT, int i>
-using Kernel = typename KernelAt<PolicyT, i>::type;
 
 }  // namespace WEFT_BACKEND
 
@@ -276,6 +256,60 @@ inline constexpr bool kHasKernel =
               !CheckedPolicy<PolicyT>::kNhwc && !kConvertsSource<PolicyT>
         : kind == SourceKind::kIm2col || CheckedPolicy<PolicyT>::kBlockUnits == 1;
 
+inline namespace WEFT_BACKEND {
+
+// The kernels of a policy, one specialisation for each kind of them: how many there are, whether kernel i
+// exists, and what it is. A launch has the parameters Params<i>, of which a kind has kParams types.
+template <class PolicyT, Kind kind = KindOf<PolicyT>>
+struct KernelsOf;
+
+// One for each SourceKind.
+template <class PolicyT>
+struct KernelsOf<PolicyT, Kind::kMultistage> {
+  static constexpr int kCount = 3, kParams = 3;
+  template <int i>
+  static constexpr bool kExists = kHasKernel<PolicyT, SourceKind(i)>;
+  template <int i>
+  using Params = KernelParams<PolicyT, SourceKind(i)>;
+  template <int i>
+  using Kernel = gemm::KernelOf<Parts<PolicyT, SourceKind(i)>>;
+};
+
+template <class PolicyT, class SpecT>
+struct WgmmaKernels {
+  // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90.
+  static constexpr int kCount = kConvertsSource<PolicyT> ? 0 : 1, kParams = 1;
+  template <int i>
+  static constexpr bool kExists = true;
+  template <int i>
+  using Params = typename SpecT::Params;
+  template <int i>
+  using Kernel = gemm::KernelOf<WgmmaParts<PolicyT, SpecT>>;
+};
+template <class PolicyT>
+struct KernelsOf<PolicyT, Kind::kTma> : WgmmaKernels<PolicyT, TmaConvolution<PolicyT>> {};
+template <class PolicyT>
+struct KernelsOf<PolicyT, Kind::kFirstLayer>
+    : WgmmaKernels<PolicyT, FirstLayerConvolution<PolicyT>> {};
+template <class PolicyT>
+struct KernelsOf<PolicyT, Kind::kGather> : WgmmaKernels<PolicyT, GatheredConvolution<PolicyT>> {};
+
+// One for each of kDepthwiseShapes.
+template <class PolicyT>
+struct KernelsOf<PolicyT, Kind::kDepthwise> {
+  static constexpr int kCount = kDepthwiseKernels, kParams = 1;
+  template <int i>
+  static constexpr bool kExists = i == 0 || !gemm::kOneKernel;
+  template <int i>
+  using Params = DepthwiseParams<typename PolicyT::Epilogue>;
+  template <int i>
+  using Kernel = DepthwiseKernel<PolicyT, i>;
+};
+
+template <class PolicyT, int i>
+using Kernel = typename KernelsOf<PolicyT>::template Kernel<i>;
+
+}  // namespace WEFT_BACKEND
 }  // namespace weft::conv
 
 namespace weft::gemm {
@@ -283,20 +317,7 @@ inline namespace WEFT_BACKEND {
 
 template <class PolicyT>
   requires conv::HasTypes<PolicyT>
-struct KernelList<PolicyT> {
-  using Checked = conv::CheckedPolicy<PolicyT>;
-  // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90.
-  static constexpr int kCount = Checked::kDepthwise ? conv::kDepthwiseKernels
-                                : Checked::kWgmma   ? (conv::kConvertsSource<PolicyT> ? 0 : 1)
-                                                    : 3;
-  template <int i>
-  static constexpr bool kExists =
-      Checked::kDepthwise ? i == 0 || !kOneKernel
-      : Checked::kWgmma   ? true
-                          : conv::kHasKernel<PolicyT, conv::SourceKind(i)>;
-  template <int i>
-  using Kernel = conv::Kernel<PolicyT, i>;
-};
+struct KernelList<PolicyT> : conv::KernelsOf<PolicyT> {};
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

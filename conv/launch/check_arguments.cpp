@@ -45,16 +45,15 @@ absl::Status CheckSlice(const PolicyImage& image, const Problem& problem, const 
 
 gemm::TensorArgument SourceArgument(const ConvFacts& facts, const Problem& problem,
                                     const gemm::GivenTensor& src) {
-  const bool wgmma = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
-  // TMA loads whole blocks of NCxHWx<32>, and does not load those of a first layer's NCxHWx<4>.
-  const bool blocks = wgmma && !facts.source.nhwc && !facts.wgmma.first_layer;
+  // TMA loads whole blocks of NCxHWx<32>.
+  const bool blocks = facts.kind == Kind::kTma && !facts.source.nhwc;
   const FormatFacts format = {facts.source.interleave, facts.source.bits};
   return {.field = "src",
           .address = src.address,
           .alignment = blocks ? 32 : facts.config.alignment.src,
           .line_bytes = format.Bytes(problem.src()),
           .helper = facts.source.nhwc ? "WithSrcAlignment" : nullptr,
-          .least_alignment = wgmma ? 8 : 4,
+          .least_alignment = IsWgmma(facts.kind) ? 8 : 4,
           .given = src.given};
 }
 
@@ -65,7 +64,7 @@ gemm::EpilogueArguments ConvEpilogueArguments(const PolicyImage& image, const Pr
   // written.
   constexpr int kWord = 4;
   const ConvFacts& facts = image.facts;
-  const bool wide = facts.config.mainloop == gemm::Mainloop::kWgmmaSm90;
+  const bool wide = IsWgmma(facts.kind);
   gemm::EpilogueArguments e = gemm::EpilogueArgumentsOf(
       image.epilogue, run, problem.k,
       gemm::TensorArgument{
@@ -127,7 +126,7 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
                                .filter_stage = image.epilogue.filter_zero_point,
                                .unsigned_source = facts.source.is_unsigned,
                                .source_bits = facts.source.bits,
-                               .depthwise = facts.depthwise,
+                               .depthwise = facts.IsDepthwise(),
                                .source_correction = *run.source_correction,
                                .filter = run.filter.fingerprint,
                                .filter_zero_point = run.filter_zero_point,
@@ -139,8 +138,8 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
     return s;
   }
   if (absl::Status s = CheckZeroPoints(problem, zero_points); !s.ok()) return s;
-  return CheckFilter(PackedExtents(problem, facts.depthwise), run.filter.extents, run.filter.count,
-                     run.filter.needed, facts.prologue.name);
+  return CheckFilter(PackedExtents(problem, facts.IsDepthwise()), run.filter.extents,
+                     run.filter.count, run.filter.needed, facts.prologue.name);
 }
 
 }  // namespace weft::conv

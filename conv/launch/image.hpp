@@ -4,6 +4,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "weft/conv/launch/params_layout.hpp"
 #include "weft/conv/plan/policy_facts.hpp"
@@ -28,25 +29,16 @@ struct PolicyImage {
   gemm::EpilogueFacts epilogue;
   FormatFacts dst, residual, copy;
   bool residual_as_dst = false;  // the residual's format is that of dst
-  // The parameters of each kernel of a plan: of a MultistagePlan by its SourceKind, of all others the
-  // first.
+  // The parameters of each kernel of a policy whose kernels have their own (KernelsOf::kParams), else the
+  // first are those of all.
   ParamsImage params[3];
 };
 
 namespace internal {
 
-template <class PolicyT>
-constexpr void AddParams(PolicyImage& image) {
-  using Checked = CheckedPolicy<PolicyT>;
-  if constexpr (Checked::kDepthwise) {
-    image.params[0] = kParamsImage<DepthwiseParams<typename PolicyT::Epilogue>>;
-  } else if constexpr (Checked::kWgmma) {
-    image.params[0] = kParamsImage<typename WgmmaSpecFor<PolicyT>::Params>;
-  } else {
-    image.params[0] = kParamsImage<KernelParams<PolicyT, SourceKind::kPointwise>>;
-    image.params[1] = kParamsImage<KernelParams<PolicyT, SourceKind::kTaps>>;
-    image.params[2] = kParamsImage<KernelParams<PolicyT, SourceKind::kIm2col>>;
-  }
+template <class PolicyT, int... i>
+constexpr void AddParams(PolicyImage& image, std::integer_sequence<int, i...>) {
+  ((image.params[i] = kParamsImage<typename KernelsOf<PolicyT>::template Params<i>>), ...);
 }
 
 }  // namespace internal
@@ -65,7 +57,8 @@ constexpr PolicyImage ImageOf() {
       FormatFacts{.interleave = Residual::kInterleave, .bits = 8 * image.epilogue.residual_bytes};
   image.copy = FormatFacts{.interleave = Copy::kInterleave, .bits = 8 * image.epilogue.copy_bytes};
   image.residual_as_dst = std::is_same_v<Residual, Dst>;
-  internal::AddParams<PolicyT>(image);
+  internal::AddParams<PolicyT>(image,
+                               std::make_integer_sequence<int, KernelsOf<PolicyT>::kParams>());
   return image;
 }
 

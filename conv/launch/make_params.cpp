@@ -21,7 +21,6 @@ class Maker {
     PutFilter(own.filter);
     PutRows(own.pixels);
     PutProduct();
-    launch_->kernel = static_cast<int>(own.kind());
     return absl::OkStatus();
   }
 
@@ -82,7 +81,6 @@ class Maker {
     rows.run = PixelRun(own.rows.q, run_.output.dst.address);
     PutRows(rows);
     PutOutput();
-    launch_->kernel = own.kernel;
     return absl::OkStatus();
   }
 
@@ -156,6 +154,10 @@ class Maker {
   gemm::Launch* launch_;
 };
 
+const ParamsImage& ParamsOf(const PolicyImage& image, const ConvPlan& plan) {
+  return image.params[plan.kind() == Kind::kMultistage ? plan.number() : 0];
+}
+
 }  // namespace
 
 TensorExtents Destination(const Problem& problem, const ConvRun& run) {
@@ -163,11 +165,6 @@ TensorExtents Destination(const Problem& problem, const ConvRun& run) {
   if (run.phase != nullptr) dst.h = run.phase->rows, dst.w = run.phase->columns;
   if (run.dst_channels != 0) dst.c = run.dst_channels;
   return dst;
-}
-
-int ParamsOf(const ConvPlan& plan) {
-  const auto* multistage = std::get_if<MultistagePlan>(&plan.kernel);
-  return multistage == nullptr ? 0 : static_cast<int>(multistage->kind());
 }
 
 void PutConvOutput(const Problem& problem, std::int32_t padded_k, const TensorExtents& dst,
@@ -193,10 +190,12 @@ void PutConvOutput(const Problem& problem, std::int32_t padded_k, const TensorEx
   }
 }
 
-absl::Status MakeParams(const ConvPlan& plan, const ParamsLayout& at, const ConvRun& run,
-                        gemm::MakeTensorMap make, gemm::ParamsWriter params, gemm::Launch* launch) {
-  const Maker maker(plan, at, run, make, params, launch);
-  return std::visit([&](const auto& own) { return maker.Make(own); }, plan.kernel);
+ConvLaunch::ConvLaunch(const PolicyImage& image, const ConvPlan& plan, const ConvRun& run,
+                       gemm::MakeTensorMap make)
+    : params(ParamsOf(image, plan).defaults, ParamsOf(image, plan).at.bytes) {
+  launch = {plan.number(), params.data(), plan.grid()};
+  const Maker maker(plan, ParamsOf(image, plan).at, run, make, params.writer(), &launch);
+  status = std::visit([&](const auto& own) { return maker.Make(own); }, plan.kernel);
 }
 
 }  // namespace weft::conv

@@ -1,4 +1,4 @@
-// Makes the parameters of any convolution kernel, from the plan and a run, by their layout.
+// Makes the launch of any convolution kernel, with its parameters, from the plan and a run.
 #pragma once
 
 #include "weft/conv/launch/image.hpp"
@@ -10,16 +10,20 @@
 
 namespace weft::conv {
 
-// Which of PolicyImage::params the kernel of a plan has.
-int ParamsOf(const ConvPlan& plan);
+// The launch of a run that was checked, for a problem that is not empty.
+struct ConvLaunch {
+  // make: the back end's. status is Internal if CUDA refuses a tensor map.
+  ConvLaunch(const PolicyImage& image, const ConvPlan& plan, const ConvRun& run,
+             gemm::MakeTensorMap make);
+  ConvLaunch(const ConvLaunch&) = delete;  // `launch` points to `params`
+  ConvLaunch& operator=(const ConvLaunch&) = delete;
 
-// Writes the parameters for a problem that is not empty and a run that was checked to `params`, which
-// hold their defaults, and adds to *launch what the kind of kernel asks of it. make: the back end's.
-// Internal if CUDA refuses a tensor map.
-absl::Status MakeParams(const ConvPlan& plan, const ParamsLayout& at, const ConvRun& run,
-                        gemm::MakeTensorMap make, gemm::ParamsWriter params, gemm::Launch* launch);
+  gemm::ParamsBuffer params;
+  gemm::Launch launch;
+  absl::Status status;
+};
 
-// The epilogue's part of them, which a fused operator has twice: `output` is an OutputParams for
+// The epilogue's part of the parameters, which a fused operator has twice: `output` is an OutputParams for
 // a destination of these extents and of `padded_k` channels in memory.
 void PutConvOutput(const Problem& problem, std::int32_t padded_k, const TensorExtents& dst,
                    const gemm::OutputLayout& at, const ConvRun& run,

@@ -9,14 +9,9 @@ absl::Status Start(const PolicyImage& image, const ConvPlan& plan, const ConvRun
                    const BackEnd& on, gemm::RunFunction<BackEnd> start) {
   if (absl::Status s = CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
-  const ParamsImage& params = image.params[ParamsOf(plan)];
-  gemm::ParamsBuffer bytes(params.defaults, params.at.bytes);
-  gemm::Launch launch = {0, bytes.data(), plan.grid()};
-  if (absl::Status s = MakeParams(plan, params.at, run, BackEnd::kMakeMap, bytes.writer(), &launch);
-      !s.ok()) {
-    return s;
-  }
-  return (on.*start)("conv", image.facts, launch);
+  const ConvLaunch made(image, plan, run, BackEnd::kMakeMap);
+  if (!made.status.ok()) return made.status;
+  return (on.*start)("conv", image.facts, made.launch);
 }
 
 template absl::Status Start(const PolicyImage&, const ConvPlan&, const ConvRun&,

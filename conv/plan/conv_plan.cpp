@@ -30,12 +30,12 @@ std::string BlockedRemedy(const ConvFacts& f, const char* before) {
                       ", which pad by themselves");
 }
 
-// The widths of loads from NHWC that the policy's mainloop has, and the narrowest of them.
+// The widths of loads from NHWC that the policy's kind of kernel has, and the narrowest of them.
 const char* WidthsOfLoads(const ConvFacts& f) {
-  return f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? "16 or 8" : "16, 8 or 4";
+  return IsWgmma(f.kind) ? "16 or 8" : "16, 8 or 4";
 }
 bool HasNarrowestLoads(const ConvFacts& f) {
-  return f.config.alignment.src == (f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? 8 : 4);
+  return f.config.alignment.src == (IsWgmma(f.kind) ? 8 : 4);
 }
 
 // Checks that C, K and the groups fit the layouts and the widths of loads and stores.
@@ -53,8 +53,7 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
         "conv: c=", p.c, " is not a multiple of ", f.source.unit_channels,
         ", the channels of the narrowest load from NHWC; pad C to ",
         RoundUp(p.c, f.source.unit_channels), " with zeros, in src and filter",
-        f.config.mainloop == gemm::Mainloop::kWgmmaSm90 ? ", take a config of mma_sm80" : "",
-        BlockedRemedy(f, ", or ")));
+        IsWgmma(f.kind) ? ", take a config of mma_sm80" : "", BlockedRemedy(f, ", or ")));
   }
   if (f.source.nhwc && p.c % f.source.unit_channels != 0) {
     return absl::InvalidArgumentError(
@@ -62,7 +61,7 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
                      ", the channels of one ", alignment.src, "-byte load from NHWC; pad C, lower ",
                      "config.alignment.src (", WidthsOfLoads(f), ")", BlockedRemedy(f, ", or ")));
   }
-  if (f.depthwise) return CheckDepthwise(p);
+  if (f.IsDepthwise()) return CheckDepthwise(p);
   if (p.groups == 1) return absl::OkStatus();
   if (!f.prologue.depends.group) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -95,32 +94,6 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
   return absl::OkStatus();
 }
 
-// Makes the plan of a wgmma_sm90 kernel. The policy says which of three kinds it is.
-absl::Status FillRing(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
-  if (f.prologue.depends.OnPixel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("conv: prologue ", f.prologue.name,
-                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
-                     "take; use an MmaSm80Config"));
-  }
-  if (f.wgmma.first_layer) {
-    absl::StatusOr<FirstLayerPlan> first_layer = MakeFirstLayerPlan(p, f);
-    if (!first_layer.ok()) return first_layer.status();
-    plan->counts.wgmma = CountsOf(*first_layer);
-    plan->kernel = *std::move(first_layer);
-  } else if (f.wgmma.gathers) {
-    const GatherPlan gathers = MakeGatherPlan(p, f);
-    plan->counts.wgmma = CountsOf(gathers);
-    plan->kernel = gathers;
-  } else {
-    absl::StatusOr<TmaPlan> tma = MakeTmaPlan(p, f);
-    if (!tma.ok()) return tma.status();
-    plan->counts.wgmma = CountsOf(*tma);
-    plan->kernel = *std::move(tma);
-  }
-  return CheckRows(f.config.packed_rows * plan->ring()->rows);
-}
-
 // The bytes of source, filters, destination, residual, scales and biases, each of them counted
 // once.
 double Bytes(const Problem& p, const ConvFacts& f, double filters) {
@@ -130,16 +103,6 @@ double Bytes(const Problem& p, const ConvFacts& f, double filters) {
          double(p.n) * RoundUp(p.k, f.output.interleave) * p.p() * p.q() *
              (f.store.element_bits + f.store.residual_bits) / 8 +
          8.0 * p.k;
-}
-
-// Makes the plan of a depthwise kernel.
-absl::Status FillDepthwise(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
-  absl::StatusOr<DepthwisePlan> depthwise = MakeDepthwisePlan(p, f);
-  if (!depthwise.ok()) return depthwise.status();
-  plan->counts = depthwise->counts;
-  plan->counts.bytes = Bytes(p, f, double(p.groups));
-  plan->kernel = *std::move(depthwise);
-  return absl::OkStatus();
 }
 
 // Counts the tiles of a batch of products, each of `rows` rows and `k_tiles` k tiles. k: the
@@ -167,21 +130,69 @@ absl::Status CountTiles(const Problem& p, const ConvFacts& f, std::int64_t rows,
   return absl::OkStatus();
 }
 
+// Fill makes the plan of one kind of kernel, and its counts.
+absl::Status Fill(const Problem& p, const ConvFacts& f, const absl::StatusOr<DepthwisePlan>& made,
+                  ConvPlan* plan) {
+  if (!made.ok()) return made.status();
+  plan->counts = made->counts;
+  plan->counts.bytes = Bytes(p, f, double(p.groups));
+  plan->kernel = *made;
+  return absl::OkStatus();
+}
+absl::Status Fill(const Problem& p, const ConvFacts& f, const MultistagePlan& made,
+                  ConvPlan* plan) {
+  plan->kernel = made;
+  const double k = double(made.k_tiles) * f.KTileUnits() * f.source.unit_channels;
+  return CountTiles(p, f, made.pixels.rows, made.k_tiles, k, plan);
+}
+// RingPlanT: the plan of any wgmma_sm90 kernel.
+template <class RingPlanT>
+absl::Status Fill(const Problem& p, const ConvFacts& f, const absl::StatusOr<RingPlanT>& made,
+                  ConvPlan* plan) {
+  if (!made.ok()) return made.status();
+  plan->kernel = *made;
+  if (absl::Status s = CheckRows(f.config.packed_rows * made->rows); !s.ok()) return s;
+  plan->counts.wgmma = CountsOf(*made);
+  const double steps = (made->k_tiles - 1) * made->plan.steps + made->plan.last_steps;
+  return CountTiles(p, f, made->rows, made->k_tiles, 32.0 / f.element_bytes * steps, plan);
+}
+
+// Makes the plan of the policy's kind of kernel.
+absl::Status FillKernel(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
+  if (f.kind == Kind::kDepthwise) return Fill(p, f, MakeDepthwisePlan(p, f), plan);
+  if (absl::Status s = CheckIndices(p, f); !s.ok()) return s;
+  if (IsWgmma(f.kind) && f.prologue.depends.OnPixel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("conv: prologue ", f.prologue.name,
+                     " depends on the output's position, which the wgmma_sm90 mainloop does not "
+                     "take; use an MmaSm80Config"));
+  }
+  switch (f.kind) {
+    case Kind::kTma:
+      return Fill(p, f, MakeTmaPlan(p, f), plan);
+    case Kind::kFirstLayer:
+      return Fill(p, f, MakeFirstLayerPlan(p, f), plan);
+    case Kind::kGather:
+      return Fill(p, f, absl::StatusOr<GatherPlan>(MakeGatherPlan(p, f)), plan);
+    default:
+      return Fill(p, f, MakeMultistagePlan(p, f), plan);
+  }
+}
+
 // How the source reaches shared memory, in words for Describe.
 const char* PathOf(const ConvPlan& plan) {
-  if (std::holds_alternative<FirstLayerPlan>(plan.kernel)) return "sliding windows";
-  if (std::holds_alternative<GatherPlan>(plan.kernel)) return "gathered by threads";
+  if (plan.kind() == Kind::kFirstLayer) return "sliding windows";
+  if (plan.kind() == Kind::kGather) return "gathered by threads";
   if (!plan.counts.gathers) return "pointwise";
-  const auto* tma = std::get_if<TmaPlan>(&plan.kernel);
-  return tma == nullptr ? "im2col" : tma->patch ? "a patch for all taps" : "a copy for each tap";
+  if (plan.kind() != Kind::kTma) return "im2col";
+  return std::get<TmaPlan>(plan.kernel).patch ? "a patch for all taps" : "a copy for each tap";
 }
 
 // Checks and plans a problem as it stands.
 absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
   if (absl::Status s = CheckProblem(p, f.largest_product, f.filter.bits); !s.ok()) return s;
   if (absl::Status s = CheckChannels(p, f); !s.ok()) return s;
-  const bool wgmma = f.config.mainloop == gemm::Mainloop::kWgmmaSm90;
-  if (f.source.converted && wgmma) {
+  if (f.source.converted && IsWgmma(f.kind)) {
     return absl::UnimplementedError(
         "conv: the policy has a SourceFunctor, but TMA, which wgmma_sm90 reads through, "
         "loads the source as it is; take a config of mma_sm80 (kMma...) or simt");
@@ -194,30 +205,7 @@ absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
   plan.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
   if (p.IsEmpty()) return plan;
   plan.padded_k = Int32(RoundUp(p.k, f.output.interleave));
-  if (f.depthwise) {
-    if (absl::Status s = FillDepthwise(p, f, &plan); !s.ok()) return s;
-    return plan;
-  }
-  if (absl::Status s = CheckIndices(p, f); !s.ok()) return s;
-  if (wgmma) {
-    if (absl::Status s = FillRing(p, f, &plan); !s.ok()) return s;
-    const RingPlan& ring = *plan.ring();
-    const double steps = (ring.k_tiles - 1) * ring.plan.steps + ring.plan.last_steps;
-    if (absl::Status s =
-            CountTiles(p, f, ring.rows, ring.k_tiles, 32.0 / f.element_bytes * steps, &plan);
-        !s.ok()) {
-      return s;
-    }
-  } else {
-    const MultistagePlan multistage = MakeMultistagePlan(p, f);
-    const int of_k_tile = f.KTileUnits() * f.source.unit_channels;
-    const double k = double(multistage.k_tiles) * of_k_tile;
-    if (absl::Status s = CountTiles(p, f, multistage.pixels.rows, multistage.k_tiles, k, &plan);
-        !s.ok()) {
-      return s;
-    }
-    plan.kernel = multistage;
-  }
+  if (absl::Status s = FillKernel(p, f, &plan); !s.ok()) return s;
   return plan;
 }
 
@@ -225,7 +213,7 @@ absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
 
 bool ReadsPatches(const Problem& p, const ConvFacts& f) {
   // A SourceFunctor is given the channels of the source.
-  return f.source.nhwc && !f.depthwise && !f.source.converted && PatchColumns(p).has_value();
+  return f.source.nhwc && !f.IsDepthwise() && !f.source.converted && PatchColumns(p).has_value();
 }
 
 absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& p, const ConvFacts& f) {

@@ -35,8 +35,15 @@ struct ConvPlan {
   prologues::BatchExtents batch;
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
   bool patches = false;       // the kernel is planned for PatchColumns(problem)
-  // The plan for the policy's kind of kernel. An empty problem has a default-constructed one.
+  // The plan for the policy's kind of kernel, in the order of Kind. An empty problem has a
+  // default-constructed one.
   std::variant<MultistagePlan, TmaPlan, FirstLayerPlan, GatherPlan, DepthwisePlan> kernel;
+
+  Kind kind() const { return static_cast<Kind>(kernel.index()); }
+  // The number of the kernel among those of its policy.
+  int number() const {
+    return std::visit([](const auto& own) { return own.number(); }, kernel);
+  }
 
   // What wgmma_sm90 kernels have in common; null for kernels of other mainloops.
   const RingPlan* ring() const {

@@ -142,7 +142,7 @@ absl::Status CheckTraversal(const Problem& p, const ConvFacts& f) {
 absl::Status CheckIndices(const Problem& p, const ConvFacts& f) {
   if (!IsPointwise(p, f)) {
     absl::Status s = f.source.nhwc ? CheckNhwcOffsets(p, f) : CheckBlockOffsets(p, f);
-    if (s.ok() && f.config.mainloop == gemm::Mainloop::kWgmmaSm90) s = CheckTraversal(p, f);
+    if (s.ok() && IsWgmma(f.kind)) s = CheckTraversal(p, f);
     if (!s.ok()) return s;
   }
   const std::int64_t plane = p.h * p.w;

@@ -21,7 +21,7 @@ struct MultistagePlan {
   PixelMap pixels;
   std::int32_t k_tiles = 0;
 
-  SourceKind kind() const { return static_cast<SourceKind>(source.index()); }
+  int number() const { return static_cast<int>(source.index()); }  // of the kernel
 };
 
 // The plan of a problem that CheckIndices has accepted.

@@ -42,14 +42,13 @@ constexpr ConvFacts FactsOf() {
                              .image_sums = Epilogue::kHasSums};
   facts.prologue = PrologueFacts{
       .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
-  facts.depthwise = Checked::kDepthwise;
+  facts.kind = KindOf<PolicyT>;
   facts.one_kernel = gemm::kOneKernel;
   facts.largest_product = Checked::kLargestProduct;
   if constexpr (Checked::kWgmma) {
-    facts.wgmma.stage_bytes = AnyKernel::Mainloop::kStageBytes;
-    facts.wgmma.row_threads = AnyKernel::Mainloop::Pipeline::Producer::RowThreads();
-    facts.wgmma.gathers = Checked::kGathers;
-    facts.wgmma.first_layer = Checked::kFirstLayer;
+    facts.wgmma.stage_bytes = AnyKernel::Pipeline::kStageBytes;
+    facts.wgmma.row_threads = AnyKernel::Mainloop::Producer::RowThreads();
+    facts.wgmma.gathers = KindOf<PolicyT> == Kind::kGather;
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.element_bytes = Checked::kElementBytes;

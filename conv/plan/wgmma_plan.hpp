@@ -41,6 +41,8 @@ struct RingPlan {
   gemm::WgmmaPlan plan;
   std::int64_t rows = 0;  // positions of the traversal, of one product
   std::int32_t k_tiles = 0;
+
+  int number() const { return 0; }  // of the kernel, as a policy has one
 };
 
 // The plan of a kernel that loads both operands by TMA: its parameters without pointers, and the

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "weft/conv/policy/kind.hpp"
 #include "weft/gemm/policy/facts.hpp"
 #include "weft/prologues/prologue.hpp"
 
@@ -43,11 +44,12 @@ struct ConvFacts : gemm::TileFacts {
   FilterFacts filter;
   OutputFacts output;
   PrologueFacts prologue;
-  bool depthwise = false;
+  Kind kind = Kind::kMultistage;
   bool one_kernel = false;  // gemm::kOneKernel
   std::int64_t largest_product =
       128 * 128;  // of a source and a filter value, in magnitude; 0: sums are floats
 
+  constexpr bool IsDepthwise() const { return kind == Kind::kDepthwise; }
   // Whether sums are of floats, in which a product of zero and infinity, or NaN, is NaN.
   constexpr bool FloatSums() const { return largest_product == 0; }
   // Units of k in a k tile. config counts k in elements, or in pairs of 4 bits.

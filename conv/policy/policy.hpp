@@ -23,6 +23,7 @@
 #include <type_traits>
 
 #include "weft/conv/policy/depthwise_config.hpp"
+#include "weft/conv/policy/kind.hpp"
 #include "weft/conv/policy/source_functor.hpp"
 #include "weft/epilogues/chain.hpp"
 #include "weft/gemm/tile/config.hpp"
@@ -256,10 +257,6 @@ struct CheckedPolicy<PolicyT> {
   using Epilogue = typename PolicyT::Epilogue;
   static constexpr gemm::Mainloop kMainloop = decltype(config)::kMainloop;
 
-  // Depthwise convolutions have a filter for each channel and are no matrix product.
-  static constexpr bool kDepthwise =
-      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig>;
-
   using Element = typename PolicyT::Element;
   using FilterElement = typename ElementTraits<Element>::OfB;
   using Sum = typename ElementTraits<Element>::Sum;
@@ -288,18 +285,20 @@ struct CheckedPolicy<PolicyT> {
   static constexpr bool kSimt = kMainloop == gemm::Mainloop::kSimt;
   // Channels last: k is a run of channels of one pixel, in memory as in the sum.
   static constexpr bool kNhwc = SrcLayout::kChannelRun == 0;
-  static constexpr bool kWgmma = kMainloop == gemm::Mainloop::kWgmmaSm90;
+  static constexpr Kind kKind =
+      std::is_same_v<std::remove_cvref_t<decltype(config)>, DepthwiseConfig> ? Kind::kDepthwise
+      : kMainloop != gemm::Mainloop::kWgmmaSm90                              ? Kind::kMultistage
+      : SrcLayout::kInterleave == 4                                          ? Kind::kFirstLayer
+      : kNhwc && config.alignment.src == 8                                   ? Kind::kGather
+                                                                             : Kind::kTma;
+  static constexpr bool kDepthwise = kKind == Kind::kDepthwise;
+  static constexpr bool kWgmma = IsWgmma(kKind);
+  static constexpr bool kFirstLayer = kKind == Kind::kFirstLayer;
   // TMA reads blocks of 32 bytes, by its interleave (conv/plan/wgmma_plan.cpp).
   static_assert(!kWgmma || kNhwc || SrcLayout::kInterleave == 4 ||
                     SrcLayout::kInterleave * kSrcBits == 8 * 32,
                 "weft: the wgmma_sm90 mainloop reads channel blocks of 32 bytes, NHWC, and a first "
                 "layer's NCxHWx<4>; other blocks take an MmaSm80Config");
-  // wgmma_sm90 over few channels, with a sliding-window operand
-  // (conv/hopper/sliding_window_operands.hpp).
-  static constexpr bool kFirstLayer = kWgmma && SrcLayout::kInterleave == 4;
-  // wgmma_sm90 over NHWC whose rows TMA cannot read, with gathered operands
-  // (conv/hopper/gathered_operands.hpp).
-  static constexpr bool kGathers = kWgmma && kNhwc && config.alignment.src == 8;
   static_assert(
       kElementBytes == 1 ||
           (!kInt4 && !kInt4Source && !kFirstLayer && !kDepthwise && !kConvertsSource<PolicyT>),
@@ -388,5 +387,9 @@ struct CheckedPolicy<PolicyT> {
 
 template <class PolicyT>
 concept Policy = CheckedPolicy<PolicyT>::kValid;
+
+// The kind of PolicyT's kernels.
+template <class PolicyT>
+inline constexpr Kind KindOf = CheckedPolicy<PolicyT>::kKind;
 
 }  // namespace weft::conv

@@ -21,7 +21,7 @@ struct AuxiliaryOutputs {
   using Dst = typename PolicyT::DstLayout;
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
-  using Range = std::conditional_t<Epilogue::kHasRange, KeptRange<kChannels>, NoRange>;
+  using Range = PartIf<Epilogue::kHasRange, KeptRange<kChannels>>;
 
   // The values of kCount channels of one pixel that reach the Copy and the ChannelRange stage.
   template <int kCount>

@@ -13,6 +13,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/fold_lanes.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -37,8 +38,8 @@ struct KeptRange {
     greatest[j] = std::fmax(greatest[j], seen);
   }
 };
-// Takes the place of KeptRange in an epilogue without a ChannelRange stage.
-struct NoRange {
+template <int kChannels>
+struct Absent<KeptRange<kChannels>> {
   WEFT_DEVICE void Clear() {}
 };
 
@@ -73,8 +74,9 @@ WEFT_DEVICE void WriteRanges(arch::Thread t, const Output& p, const Ranges& rang
       });
 }
 // In an epilogue without a ChannelRange stage.
-template <int kLanes, class Output, int kGroups, class ChannelOf>
-WEFT_DEVICE void WriteRanges(arch::Thread, const Output&, const NoRange (&)[kGroups], std::int32_t,
+template <int kLanes, class Output, int kChannels, int kGroups, class ChannelOf>
+WEFT_DEVICE void WriteRanges(arch::Thread, const Output&,
+                             const Absent<KeptRange<kChannels>> (&)[kGroups], std::int32_t,
                              const ChannelOf&) {}
 
 }  // namespace WEFT_BACKEND

@@ -33,9 +33,7 @@ struct EpilogueMath : AuxiliaryOutputs<PolicyT, Output, kChannels>,
   using Epilogue = typename PolicyT::Epilogue;
   using Element = typename Epilogue::Output;
   using Value = typename Epilogue::Value;
-  using Residuals =
-      std::conditional_t<Epilogue::kHasResidual, LoadedResiduals<PolicyT, Output, kChannels>,
-                         NoResiduals<Value, kChannels>>;
+  using Residuals = PartIf<Epilogue::kHasResidual, LoadedResiduals<PolicyT, Output, kChannels>>;
   static constexpr bool kPacked = Epilogue::OutputStage::kSaturates && kChannels % 4 == 0;
 
   // The ranges of a thread's channels over its pixels.

@@ -11,6 +11,7 @@
 #include "weft/gemm/epilogue/epilogue_loads.hpp"
 #include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/policy/output_params.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -68,12 +69,11 @@ struct LoadedResiduals {
   }
 };
 
-// Takes the place of LoadedResiduals in an epilogue without a residual.
-template <class Value, int kChannels>
-struct NoResiduals {
-  Value value[kChannels] = {};
-  template <class... Arguments>
-  WEFT_DEVICE void Load(const Arguments&...) {}
+template <class PolicyT, class Output, int kChannels>
+struct Absent<LoadedResiduals<PolicyT, Output, kChannels>> {
+  typename PolicyT::Epilogue::Value value[kChannels] = {};
+  WEFT_DEVICE void Load(arch::Thread, const Output&, const OutputPixel&, std::int32_t,
+                        std::int32_t) {}
 };
 
 }  // namespace WEFT_BACKEND

@@ -121,7 +121,7 @@ class DirectStore : public EpilogueTraits {
   }
 
  private:
-  using Sums = std::conditional_t<Epilogue::kHasSums, FragmentSums<Element, Map>, NoSums>;
+  using Sums = PartIf<Epilogue::kHasSums, FragmentSums<Element, Map>>;
 
   static constexpr int kBytes = kChannels * static_cast<int>(sizeof(Element));
   // Whether outputs past the last channel are stored, as zeros.

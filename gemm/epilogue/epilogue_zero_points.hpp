@@ -1,5 +1,5 @@
 // What the zero points of a source and of a filter add to the accumulators of an epilogue, modulo
-// 2^32. There are three parts, and an epilogue without one has its empty counterpart:
+// 2^32. There are three parts, each of which an epilogue may be without (Absent):
 //
 //   SourceCorrection   one number for each channel, right for pixels that see all taps
 //   EdgeCorrection     what pixels at the border, whose windows reach into the padding, add to it
@@ -15,6 +15,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/epilogue_loads.hpp"
 #include "weft/gemm/policy/output_params.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -37,10 +38,12 @@ struct SourceCorrection {
   WEFT_DEVICE static std::uint32_t Of(const Channels& c, int j) { return c.correction[j]; }
 };
 
-struct NoSourceCorrection {
+template <bool kDependent, int kChannels>
+struct Absent<SourceCorrection<kDependent, kChannels>> {
   struct Channels {};
-  template <class... Arguments>
-  WEFT_DEVICE static void Fetch(const Arguments&...) {}
+  template <class Output>
+  WEFT_DEVICE static void Fetch(arch::Thread, const Output&, std::int32_t, bool, std::int32_t,
+                                Channels&, int) {}
   WEFT_DEVICE static std::uint32_t Of(const Channels&, int) { return 0; }
 };
 
@@ -74,11 +77,13 @@ struct EdgeCorrection {
   }
 };
 
-struct NoEdgeCorrection {
-  template <class... Arguments>
-  WEFT_DEVICE static void Find(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void Add(const Arguments&...) {}
+template <>
+struct Absent<EdgeCorrection> {
+  template <class Output, class Terms, class PlaceOf>
+  WEFT_DEVICE static void Find(arch::Thread, const Output&, bool, const PlaceOf&, Terms&) {}
+  template <class Output, class Terms, int kCount>
+  WEFT_DEVICE static void Add(arch::Thread, const Output&, std::int32_t, int, const Terms&,
+                              std::uint32_t (&)[kCount]) {}
 };
 
 // ---- The filter's zero point.
@@ -107,14 +112,16 @@ struct FilterCorrection {
   }
 };
 
-struct NoFilterCorrection {
+template <bool kDependent, int kChannels>
+struct Absent<FilterCorrection<kDependent, kChannels>> {
   struct Channels {};
-  template <class... Arguments>
-  WEFT_DEVICE static void Fetch(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void Find(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static std::uint32_t Of(const Arguments&...) {
+  template <class Output>
+  WEFT_DEVICE static void Fetch(arch::Thread, const Output&, std::int32_t, bool, Channels&, int) {}
+  template <class Output, class Tile, class Terms>
+  WEFT_DEVICE static void Find(arch::Thread, const Output&, const Tile&, const OutputPixel&,
+                               Terms&) {}
+  template <class Terms>
+  WEFT_DEVICE static std::uint32_t Of(const Channels&, const Terms&, int) {
     return 0;
   }
 };
@@ -132,13 +139,9 @@ struct ZeroPointCorrections {
   static constexpr bool kEdges = kSourceZeroPoint && !Output::Rows::kPaddingIsFilled;
   static constexpr bool kTerms = kEdges || kFilterZeroPoint;
 
-  using Source =
-      std::conditional_t<kSourceZeroPoint, SourceCorrection<PolicyT::kDependentLaunch, kChannels>,
-                         NoSourceCorrection>;
-  using Edges = std::conditional_t<kEdges, EdgeCorrection, NoEdgeCorrection>;
-  using Filter =
-      std::conditional_t<kFilterZeroPoint, FilterCorrection<PolicyT::kDependentLaunch, kChannels>,
-                         NoFilterCorrection>;
+  using Source = PartIf<kSourceZeroPoint, SourceCorrection<PolicyT::kDependentLaunch, kChannels>>;
+  using Edges = PartIf<kEdges, EdgeCorrection>;
+  using Filter = PartIf<kFilterZeroPoint, FilterCorrection<PolicyT::kDependentLaunch, kChannels>>;
   struct Corrections {
     [[maybe_unused]] typename Source::Channels source;
     [[maybe_unused]] typename Filter::Channels filter;

@@ -13,6 +13,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/fold_lanes.hpp"
 #include "weft/gemm/tile/tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -102,13 +103,12 @@ struct FragmentSums {
   }
 };
 
-// Takes the place of FragmentSums in an epilogue without image sums.
-struct NoSums {
+template <class Element, class Map>
+struct Absent<FragmentSums<Element, Map>> {
   WEFT_DEVICE void Begin(int, std::int32_t) {}
-  template <class... Arguments>
-  WEFT_DEVICE void Take(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE void AddUp(const Arguments&...) const {}
+  WEFT_DEVICE void Take(int, int, const Element (&)[Map::kChannels]) {}
+  template <class Output>
+  WEFT_DEVICE void AddUp(arch::Thread, const Output&, std::int32_t, std::int32_t) const {}
 };
 
 // The image sums of a StagedStore: a warp adds up one chunk of 16 channels, one byte each, over

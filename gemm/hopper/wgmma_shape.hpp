@@ -128,30 +128,8 @@ struct WgmmaShape : MainloopTraits {
   using Accumulators = Sum[kBlocks][kN / 2];
   using OwnSums = Sum[kBlocks][kOwnN / 2];
 
-  // Shared memory: a multiprocessor has 228 KB, of which the start of each block takes 1, the
-  // ring's barriers 1, and the transform warps' list 1. The epilogue stages a tile of bytes and the
-  // places of its rows; a block of a cluster receives accumulators (ClusterSplitKSums);
-  // producers may have memory of their own.
-  static constexpr int kPlaceBytes = 8 +
-                                     (PolicyT::Epilogue::kSourceZeroPoint && !kTransforms ? 8
-                                      : PolicyT::Epilogue::kFilterZeroPoint               ? 4
-                                                                                          : 0) +
-                                     (PolicyT::Epilogue::kHasSums ? 4 : 0);
-  static constexpr bool kByteOutputs = sizeof(typename PolicyT::Epilogue::Output) == 1;
+  // Whether 16-bit outputs go through shared memory (gemm/staged/staged_halves.hpp).
   static constexpr bool kHalves = kStagesHalves<PolicyT, kOrder>;
-  static constexpr int kStagedBytes =
-      (kByteOutputs ? kConsumerGroups * (kTile.m / kClusterSplit * kTile.n) : 0) +
-      (kByteOutputs || kHalves ? kPlaceBytes * kPackedRows * kGroups * kOwnN : 0) +
-      (kHalves || kStagesCopy<PolicyT, kOrder> ? kGroups * kStagedHalfBytes : 0);
-  static constexpr int kReceivedBytes = kClusterSplit == 1
-                                            ? 0
-                                            : kTile.m / kClusterSplit * (kClusterSplit - 1) *
-                                                      kTile.n * static_cast<int>(sizeof(Sum)) +
-                                                  kThreads / 2;
-  static constexpr int kStageBytes =
-      (228 / kConfig.blocks_per_sm - 2) * 1024 - CeilDiv(kStagedBytes, 1024) * 1024 -
-      CeilDiv(kReceivedBytes, 1024) * 1024 - (kTransforms ? 1024 : 0) -
-      CeilDiv(Producer::MemoryBytes(), 1024) * 1024;
 };
 
 // Which outputs a thread holds of a tile, as an AccumulatorMap (gemm/tile/accumulators.hpp). Shape:

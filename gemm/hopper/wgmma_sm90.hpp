@@ -104,7 +104,6 @@ class WgmmaSm90Mainloop : public WgmmaShape<PolicyT, Spec> {
   using Shape::kBlocks, Shape::kClusterSplit, Shape::kGroups, Shape::kN, Shape::kThreads;
   using typename Shape::Accumulators, typename Shape::Sum;
   using typename Shape::Producer;
-  using Pipeline = MbarRing<WgmmaSm90Mainloop>;
 
   // Registers of a thread: kStartRegisters of all threads at the start; kRegisters of the consumers
   // once they have taken what the producers give up (setmaxnreg).

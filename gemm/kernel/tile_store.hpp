@@ -11,18 +11,6 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// The shared memory of a block. The epilogue's part does not replace the stages, as a mainloop's
-// scratch does in MultistageStorage: a ring that goes on from tile to tile is never empty.
-template <class Stages, class Epilogue, bool kStaged = Epilogue::kStaged>
-struct WarpSpecializedStorage {
-  Stages stages;
-};
-template <class Stages, class Epilogue>
-struct WarpSpecializedStorage<Stages, Epilogue, true> {
-  Stages stages;
-  typename Epilogue::Shared epilogue;
-};
-
 // Where a work tile's outputs are: the first one is at row m and column n of the tile's product.
 template <class Mainloop, class Work>
 struct StorePlace {
@@ -69,10 +57,10 @@ struct DirectTileStore {
 
   WEFT_DEVICE explicit DirectTileStore(const Work& work) : at(work) {}
 
-  template <class... Arguments>
-  WEFT_DEVICE void Begin(const Arguments&...) const {}
-  template <class... Arguments>
-  WEFT_DEVICE void Prepare(const Arguments&...) const {}
+  template <class Shared>
+  WEFT_DEVICE void Begin(arch::Thread, Shared&) const {}
+  template <class Shared>
+  WEFT_DEVICE void Prepare(arch::Thread, Shared&, typename Epilogue::Kept&) const {}
   template <class Shared>
   WEFT_DEVICE void Run(arch::Thread t, Shared&, typename Epilogue::Kept&,
                        const typename Mainloop::Map::Accumulators& acc) const {

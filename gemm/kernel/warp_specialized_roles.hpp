@@ -8,6 +8,7 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/kernel/launch_bounds.hpp"
+#include "weft/gemm/kernel/shared_memory.hpp"
 #include "weft/gemm/kernel/tensor_maps.hpp"
 #include "weft/gemm/kernel/tile_store.hpp"
 #include "weft/gemm/kernel/work_tiles.hpp"

@@ -30,7 +30,6 @@ struct WgmmaFacts {
   std::int64_t stage_bytes = 0;  // shared memory of all stages of the ring; 0: another mainloop
   int row_threads = 1;           // the most producer threads that share the copies of operand A
   bool gathers = false;          // threads load both operands (gather_producer.hpp)
-  bool first_layer = false;      // the kernel is the first layer's (first_layer_producer.hpp)
   bool transposes =
       false;  // MN-major operands are transposed in shared memory (transposed_matrices.hpp)
 };

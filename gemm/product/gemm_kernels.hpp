@@ -194,7 +194,14 @@ struct WgmmaGemmParts : PartsTraits {
                                               UpcastMnMajor<LoadOf<PolicyT, false>>>>;
   };
   using Mainloop = WgmmaSm90Mainloop<PolicyT, Spec>;
-  using Pipeline = typename Mainloop::Pipeline;
+  struct Destination {
+    using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;
+    using Epilogue = typename PolicyT::Epilogue;
+    static constexpr auto config = PolicyT::config;
+  };
+  using Output = typename GemmSchedule<PolicyT, BandedTileGrid>::Output;
+  using Epilogue = WgmmaStore<Destination, Output, Mainloop>;
+  using Pipeline = RingOf<Mainloop, Epilogue>;
   static constexpr TileShape kTile = PolicyT::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   // The stage transform, which is used if Spec::kTransforms.
@@ -214,7 +221,7 @@ struct WgmmaGemmParts : PartsTraits {
                      (kUpcastsB ? NarrowBytes(kTile.n * kTile.k, kOperandBits<PolicyT, false>)
                                 : MatrixKTileBytes(kTile.n, kTile.k, kElementBytes,
                                                    kKMajorB<PolicyT>))) <=
-                    Mainloop::kStageBytes,
+                    Pipeline::kStageBytes,
                 "weft: two k tiles of config.threadblock of a wgmma_sm90 GEMM do not fit in shared "
                 "memory; make config.threadblock.k smaller");
   static_assert((kKMajorA<PolicyT> && kKMajorB<PolicyT>) || (kTile.k <= 256 && kTile.k % 8 == 0),
@@ -232,13 +239,6 @@ struct WgmmaGemmParts : PartsTraits {
                                          : Mainloop::kBlockN;
   using OperandB =
       TmaOperand<TmaMatrixIterator<RowsOfB, kColumnsOfB, MatrixKind<kKMajorB<PolicyT>, true>>>;
-  struct Destination {
-    using DstLayout = MatrixFormat<typename PolicyT::LayoutC>;
-    using Epilogue = typename PolicyT::Epilogue;
-    static constexpr auto config = PolicyT::config;
-  };
-  using Output = typename GemmSchedule<PolicyT, BandedTileGrid>::Output;
-  using Epilogue = WgmmaStore<Destination, Output, Mainloop>;
   static constexpr int kRegisters = Mainloop::kStartRegisters;
 };
 

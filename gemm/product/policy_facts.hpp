@@ -20,8 +20,8 @@ constexpr GemmFacts GemmFactsOf() {
   constexpr int kElementBytes = sizeof(typename PolicyT::Element);
   if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
   if constexpr (CheckedGemmPolicy<PolicyT>::kWgmma) {
-    facts.wgmma.stage_bytes = Kernel::Mainloop::kStageBytes;
-    facts.wgmma.row_threads = Kernel::Mainloop::Pipeline::Producer::RowThreads();
+    facts.wgmma.stage_bytes = Kernel::Pipeline::kStageBytes;
+    facts.wgmma.row_threads = Kernel::Mainloop::Producer::RowThreads();
     facts.resident_blocks = PolicyT::config.blocks_per_sm;
   }
   facts.threads = Kernel::kThreads;

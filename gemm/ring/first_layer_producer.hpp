@@ -58,10 +58,10 @@ struct FirstLayerProducer : CpAsyncProducerTraits {
     t.MbarInit(t.SharedAddress(&memory.landed[stage]), 1);
   }
 
-  template <ShiftedOperand OperandA, class OperandB>
-  WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared, const Params& p,
-                                  int producer, const OperandA& a, const OperandB&,
-                                  const KTileRange&, int early, State& state) {
+  template <class Stages, ShiftedOperand OperandA, class OperandB>
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
+                                  const OperandA& a, const OperandB&, const KTileRange&, int early,
+                                  State& state) {
     static_assert(OperandA::kShiftThreads == kShiftThreads);
     if (early >= 0) t.WaitForEarlierGrids();
     const std::uint32_t stage = shared.Stage(t, p, state.slot);

@@ -45,9 +45,6 @@ template <class Shape>
 struct GatherProducer : CpAsyncProducerTraits {
   using Params = MbarRingParams;
   static constexpr int Registers() { return 56; }
-  static constexpr int MemoryBytes() {
-    return 2 * Shape::kBlockM * static_cast<int>(sizeof(GatheredRow));
-  }
 
   // Tiles use the two tables of rows alternately: producer threads that are still loading a tile
   // read one while faster ones already write the next tile's rows to the other.
@@ -58,10 +55,10 @@ struct GatherProducer : CpAsyncProducerTraits {
     int table = 0;
   };
 
-  template <GatheredRows OperandA, GathersKTiles OperandB>
-  WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared, const Params& p,
-                                  int /*producer*/, const OperandA& a, const OperandB& b,
-                                  const KTileRange& k_tiles, int early, State& state) {
+  template <class Stages, GatheredRows OperandA, GathersKTiles OperandB>
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int /*producer*/,
+                                  const OperandA& a, const OperandB& b, const KTileRange& k_tiles,
+                                  int early, State& state) {
     const int thread = t.tid() - Shape::kThreads;
     GatheredRow* const rows = shared.producer.rows[state.table];
     WEFT_NO_UNROLL

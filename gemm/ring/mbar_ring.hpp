@@ -23,20 +23,30 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
+// Which thread of a block does what in a ring, however many bytes it has.
 template <class Mma>
-struct MbarRing : PipelineTraits {
-  using Mainloop = Mma;
-  using Params = MbarRingParams;
+struct RingRoles {
   using Producer = typename Mma::Producer;
-  using Stages = RingStages<typename Mma::Shape>;
   static constexpr int kProducerThreads = Producer::kThreads;
-  static_assert(32 * (1 + Params::kMostRowThreads) <= kProducerThreads);
+  static_assert(32 * (1 + MbarRingParams::kMostRowThreads) <= kProducerThreads);
   // The number of the first transform warp among the producer warpgroup's warps; and the calling
   // warp's number among the transform warps.
   static constexpr int kFirstTransformWarp = 1 + Producer::RowThreads();
   WEFT_DEVICE static int NumberOfTransformWarp(arch::Thread t) {
     return t.WarpUniform(t.warp()) - Mma::kThreads / 32 - kFirstTransformWarp;
   }
+};
+
+// kBytes: of all stages.
+template <class Mma, int kBytes>
+struct MbarRing : PipelineTraits, RingRoles<Mma> {
+  using Roles = RingRoles<Mma>;
+  using Roles::kFirstTransformWarp, Roles::kProducerThreads;
+  using typename Roles::Producer;
+  using Mainloop = Mma;
+  using Params = MbarRingParams;
+  using Stages = RingStages<typename Mma::Shape, kBytes>;
+  static constexpr int kStageBytes = kBytes;
 
   // Consumer warps that multiply a tile: all, or with config.ping_pong those of one group.
   static constexpr int kTileWarps = Mma::kThreads / 32 / Mma::kConsumerGroups;
@@ -160,7 +170,7 @@ class TransformsEveryKTile {
 
  protected:
   WEFT_DEVICE explicit TransformsEveryKTile(arch::Thread t)
-      : warp_(Mma::Pipeline::NumberOfTransformWarp(t)) {}
+      : warp_(RingRoles<Mma>::NumberOfTransformWarp(t)) {}
 
   int warp_;  // this warp's number, of Mma::kTransformWarps
 };

@@ -8,14 +8,14 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// A producer is a template of its mainloop's Shape, which has the ring's bytes and threads. Besides
+// A producer is a template of its mainloop's Shape, which has the ring's threads. Besides
 // what it declares again of this, it has
 //
 //     // Loads the k tiles of one tile. early: in the block's first tile, how many k tiles of
 //     // operand B (at most the ring's stages) are loaded before earlier kernels of the stream are
 //     // waited for; negative in later tiles.
-//     template <class OperandA, class OperandB>
-//     WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared,
+//     template <class Stages, class OperandA, class OperandB>  // Stages: a RingStages
+//     WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared,
 //                                     const MbarRingParams& p, int producer, OperandA& a,
 //                                     OperandB& b, const KTileRange& k_tiles, int early,
 //                                     State& state);
@@ -30,10 +30,8 @@ struct ProducerTraits {
   static constexpr int RowThreads() { return 0; }
   // A stage holds all k of operand A of a tile. Operand B is the consumers' (first_layer.hpp).
   static constexpr bool kFirstLayer = false;
-  // What producers have in shared memory beside the stages, and its bytes as far as they do not fit
-  // into the KB that a kernel counts for mbarriers.
+  // What producers have in shared memory beside the stages.
   struct Memory {};
-  static constexpr int MemoryBytes() { return 0; }
   // A thread's place in the ring, and what it remembers from tile to tile.
   using State = RingState;
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 
@@ -42,9 +43,11 @@ struct alignas(16) TransformMemory {
   std::uint32_t word[4];
   std::uint16_t list[kTransformList];
 };
-struct NoTransformMemory {};
 
 inline namespace WEFT_BACKEND {
+
+template <>
+struct Absent<TransformMemory> {};
 
 // A thread's position in the ring: the stage, and the parity of its phase.
 struct RingState {
@@ -57,17 +60,17 @@ struct RingState {
   }
 };
 
-// The shared memory of a ring: Shape::kStageBytes bytes that a launch divides into stages, and the
-// mbarriers of each stage. A phase of `full` ends when the k tiles of A and B are in the stage, one
+// The shared memory of a ring: kBytes bytes that a launch divides into stages, and the mbarriers of
+// each stage. A phase of `full` ends when the k tiles of A and B are in the stage, one
 // of `changed` when transform warps have rewritten them (Shape::kTransforms only), one of `empty`
 // when every consumer warp of the tile has multiplied them.
-template <class Shape>
+template <class Shape, int kBytes>
 struct RingStages {
-  alignas(1024) std::uint8_t bytes[Shape::kStageBytes];
+  alignas(1024) std::uint8_t bytes[kBytes];
   std::uint64_t full[MbarRingParams::kMostStages], empty[MbarRingParams::kMostStages];
   std::uint64_t changed[MbarRingParams::kMostStages];
   std::uint64_t order[4];  // the consumers' (consumer_order.hpp)
-  std::conditional_t<Shape::kTransforms, TransformMemory, NoTransformMemory> transform;
+  PartIf<Shape::kTransforms, TransformMemory> transform;
   typename Shape::Producer::Memory producer;
 
   // Where the stage `slot` begins, and where k tile `k_tile` of operand B lies for it.

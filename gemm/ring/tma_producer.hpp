@@ -81,10 +81,10 @@ struct TmaProducer : ProducerTraits {
     for (int k_tile = k_tiles.begin; k_tile < end; ++k_tile) a.Prefetch(t, k_tile, share);
   }
 
-  template <LoadedByTma OperandA, LoadedByTma OperandB>
-  WEFT_DEVICE static void Produce(arch::Thread t, RingStages<Shape>& shared, const Params& p,
-                                  int producer, OperandA& a, OperandB& b, const KTileRange& k_tiles,
-                                  int early, State& state) {
+  template <class Stages, LoadedByTma OperandA, LoadedByTma OperandB>
+  WEFT_DEVICE static void Produce(arch::Thread t, Stages& shared, const Params& p, int producer,
+                                  OperandA& a, OperandB& b, const KTileRange& k_tiles, int early,
+                                  State& state) {
     static_assert(RowThreads() >= 0);
     if constexpr (Shape::kMayHaveNoK) {
       if (producer == 0 && b.Bytes(0) == 0) return Clear(t, shared, p, k_tiles, state);
@@ -139,7 +139,8 @@ struct TmaProducer : ProducerTraits {
 
  private:
   // Produces k tiles of zeros.
-  WEFT_DEVICE static void Clear(arch::Thread t, RingStages<Shape>& shared, const Params& p,
+  template <class Stages>
+  WEFT_DEVICE static void Clear(arch::Thread t, Stages& shared, const Params& p,
                                 const KTileRange& k_tiles, State& state) {
     WEFT_NO_UNROLL
     for (int k_tile = k_tiles.begin; k_tile < k_tiles.end; ++k_tile) {

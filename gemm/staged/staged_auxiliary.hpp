@@ -1,7 +1,8 @@
 // The auxiliary outputs of a staged store (staged_store.hpp): what an epilogue writes besides dst.
 // Each variant below is called for the four values that a thread has of two channels of two pixels:
 // value v is of channel v % 2 and pixel v / 2. Begin is called once for the four, See for each
-// value, and SeeNothing for a value outside the output, for which the epilogue is not evaluated.
+// value, and SeeNothing, where an epilogue needs coordinates, for a value outside the output, for which
+// the epilogue is not evaluated.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +10,10 @@
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
-
-// For an epilogue without auxiliary outputs.
-template <class TileT>
-struct NoAuxiliary {
-  static constexpr bool kNeedsPixel = false;
-  struct Pair {};
-  template <class... Arguments>
-  WEFT_DEVICE static Pair Begin(const Arguments&...) {
-    return {};
-  }
-  template <class... Arguments>
-  WEFT_DEVICE static void See(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void SeeNothing(const Arguments&...) {}
-};
 
 // Where two neighbouring pixels begin in the destination, in elements; negative: the pixel is
 // outside.
@@ -42,7 +29,8 @@ WEFT_DEVICE PairPlaces LoadPairPlaces(arch::Thread t, const Shared& shared, int 
 // For 16-bit copies beside outputs of one byte: they are stored through shared memory of their own
 // (staged_halves.hpp), so that See only keeps them.
 template <class TileT>
-struct StagedCopies : NoAuxiliary<TileT> {
+struct StagedCopies {
+  static constexpr bool kNeedsPixel = false;
   struct Pair {
     PairPlaces places;
     float copied[4];
@@ -68,7 +56,8 @@ struct StagedCopies : NoAuxiliary<TileT> {
 // For auxiliary outputs that each thread stores by itself, in the output's layout or without a
 // layout (ranges). Of a pixel they need only where it begins, which is in shared memory already.
 template <class TileT>
-struct PlacedAuxiliary : NoAuxiliary<TileT> {
+struct PlacedAuxiliary {
+  static constexpr bool kNeedsPixel = false;
   struct Pair {
     PairPlaces places;
   };
@@ -117,6 +106,23 @@ struct PixelAuxiliary {
   }
 };
 
+// For an epilogue without auxiliary outputs.
+template <class TileT>
+struct Absent<PixelAuxiliary<TileT>> {
+  static constexpr bool kNeedsPixel = false;
+  struct Pair {};
+  template <class Shared>
+  WEFT_DEVICE static Pair Begin(arch::Thread, const Shared&, int, std::int32_t&) {
+    return {};
+  }
+  template <class Output, class In, class Channels, class Range>
+  WEFT_DEVICE static void See(arch::Thread, const Output&, const In&, const epilogues::OutputCoord&,
+                              const OutputPixel&, int, Pair&, const Channels&, Range&) {}
+  template <class Output, class Channels, class Range>
+  WEFT_DEVICE static void SeeNothing(arch::Thread, const Output&, const OutputPixel&,
+                                     const Channels&, Range&) {}
+};
+
 // Chooses the variant for the policy of StagedTile TileT.
 template <class TileT>
 struct AuxiliaryOf {
@@ -128,8 +134,7 @@ struct AuxiliaryOf {
   using type = std::conditional_t<
       kCopies, StagedCopies<TileT>,
       std::conditional_t<kPlaced, PlacedAuxiliary<TileT>,
-                         std::conditional_t<Math::kHasAuxiliaryOutputs, PixelAuxiliary<TileT>,
-                                            NoAuxiliary<TileT>>>>;
+                         PartIf<Math::kHasAuxiliaryOutputs, PixelAuxiliary<TileT>>>>;
 };
 
 }  // namespace WEFT_BACKEND

@@ -10,6 +10,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/image_sums.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -128,26 +129,25 @@ struct StagedBytes {
   };
 };
 
-// Takes the place of StagedBytes where outputs have 16 bits, which are stored as soon as a thread
-// has them (staged_values.hpp).
+// Where outputs have 16 bits, which are stored as soon as a thread has them (staged_values.hpp).
 template <class TileT>
-struct NoStagedBytes {
-  template <class... Arguments>
-  WEFT_DEVICE static std::uint32_t Place(const Arguments&...) {
+struct Absent<StagedBytes<TileT>> {
+  template <class Shared>
+  WEFT_DEVICE static std::uint32_t Place(arch::Thread, const Shared&, int, int) {
     return 0;
   }
-  template <class... Arguments>
-  WEFT_DEVICE static void Stage(const Arguments&...) {}
+  template <int kMatrices>
+  WEFT_DEVICE static void Stage(arch::Thread, std::uint32_t, const std::uint32_t (&)[kMatrices]) {}
   // Without this barrier ptxas takes the warps for divergent, and serializes the next tile's wgmma.
-  template <class... Arguments>
-  WEFT_DEVICE static void Run(arch::Thread t, const Arguments&...) {
+  template <class Shared>
+  WEFT_DEVICE static void Run(arch::Thread t, const Shared&, const typename TileT::Output&,
+                              const typename TileT::ChannelSpan&) {
     TileT::Sync(t);
   }
 };
 
 template <class TileT>
-using StagedBytesOf =
-    std::conditional_t<TileT::kByteOutputs, StagedBytes<TileT>, NoStagedBytes<TileT>>;
+using StagedBytesOf = PartIf<TileT::kByteOutputs, StagedBytes<TileT>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

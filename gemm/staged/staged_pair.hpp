@@ -56,11 +56,13 @@ struct StagedPair {
         at.k += c[g].k;
       }
       const bool wanted = pixel.inside && c[g].count > 0;
-      if (Epilogue::kNeedsCoordinate && !wanted) {
-        values[v] = 0.0f;
-        outputs[v] = Element{};
-        Auxiliary::SeeNothing(t, p, pixel, c[g], ranges[g]);
-        continue;
+      if constexpr (Epilogue::kNeedsCoordinate) {
+        if (!wanted) {
+          values[v] = 0.0f;
+          outputs[v] = Element{};
+          Auxiliary::SeeNothing(t, p, pixel, c[g], ranges[g]);
+          continue;
+        }
       }
       const float other = Residual::Of(t, p, pixel, wanted, c[g], residual, v);
       const auto in = Math::InputsOf(p, c[g], shift[v], other, Map::Get(acc, i + v / 2, g, 0));

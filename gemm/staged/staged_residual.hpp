@@ -9,6 +9,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -16,22 +17,13 @@ inline namespace WEFT_BACKEND {
 // What a residual that is not staged does in the steps that stage one.
 struct UnstagedResidual {
   static constexpr bool kStaged = false, kAtOutputs = false;
-  template <class... Arguments>
-  WEFT_DEVICE static void Begin(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void Await(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void Read(const Arguments&...) {}
-};
-
-// For an epilogue without a residual.
-template <class TileT>
-struct NoResidual : UnstagedResidual {
-  static constexpr bool kNeedsPixel = false;
-  template <class... Arguments>
-  WEFT_DEVICE static float Of(const Arguments&...) {
-    return 0.0f;
-  }
+  template <class Shared, class Output, class Tile>
+  WEFT_DEVICE static void Begin(arch::Thread, Shared&, const Output&, const Tile&, std::int32_t,
+                                std::int32_t) {}
+  template <class Shared>
+  WEFT_DEVICE static void Await(arch::Thread, Shared&) {}
+  template <int kMatrices>
+  WEFT_DEVICE static void Read(arch::Thread, std::uint32_t, std::uint32_t (&)[kMatrices]) {}
 };
 
 // Every thread loads the residuals of its own accumulators, one by one.
@@ -42,6 +34,16 @@ struct LoadedResidual : UnstagedResidual {
   WEFT_DEVICE static float Of(arch::Thread t, const Output& p, const OutputPixel& pixel,
                               bool wanted, const Channels& c, std::uint32_t /*staged*/, int) {
     return TileT::Math::Residual(t, p, pixel, wanted, c);
+  }
+};
+
+template <class TileT>
+struct Absent<LoadedResidual<TileT>> : UnstagedResidual {
+  static constexpr bool kNeedsPixel = false;
+  template <class Output, class Channels>
+  WEFT_DEVICE static float Of(arch::Thread, const Output&, const OutputPixel&, bool,
+                              const Channels&, std::uint32_t, int) {
+    return 0.0f;
   }
 };
 
@@ -150,9 +152,8 @@ struct ResidualOf {
   }();
   static constexpr bool kStages = TileT::kByteOutputs && Epilogue::kHasResidual &&
                                   sizeof(typename TileT::Output::ResidualElement) == 1 && kRun >= 4;
-  using type = std::conditional_t<
-      kStages, StagedResidual<TileT, Layout, kRun>,
-      std::conditional_t<Epilogue::kHasResidual, LoadedResidual<TileT>, NoResidual<TileT>>>;
+  using type = std::conditional_t<kStages, StagedResidual<TileT, Layout, kRun>,
+                                  PartIf<Epilogue::kHasResidual, LoadedResidual<TileT>>>;
 };
 
 }  // namespace WEFT_BACKEND

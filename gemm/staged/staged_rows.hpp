@@ -38,13 +38,13 @@ struct StagedRows {
     std::int32_t image[kGroups][TileT::kPixels];  // each pixel's image; negative: it is outside
   };
   using WithoutHalves = std::conditional_t<TileT::Epilogue::kHasSums, WithImages, WithoutSums>;
-  template <class Base, class Halves>
-  struct WithHalves : Base {
+  template <class Halves>
+  struct WithHalves : WithoutHalves {
     typename Halves::Shared halves;
   };
-  template <class Base>
-  struct WithHalves<Base, NoHalves<TileT>> : Base {};
-  using Shared = WithHalves<WithoutHalves, StagedValuesOf<TileT>>;
+  struct NoHalves : WithoutHalves {};  // derived, too: what follows may lie in its last bytes
+  using Shared =
+      std::conditional_t<kStagesValues<TileT>, WithHalves<StagedValuesOf<TileT>>, NoHalves>;
 
   // All 128 threads of a warpgroup call it, each for every 128th pixel.
   template <class Output, class Tile>

@@ -13,8 +13,8 @@
 // The parts are: what is kept of the tile's pixels (staged_rows.hpp), the residual
 // (staged_residual.hpp), zero points (staged_zero_points.hpp), the conversion of accumulators
 // (staged_pair.hpp), auxiliary outputs (staged_auxiliary.hpp), and the stores of bytes
-// (staged_bytes.hpp) and of 16-bit values (staged_values.hpp). A part that an epilogue is without
-// has an empty counterpart in the same file.
+// (staged_bytes.hpp) and of 16-bit values (staged_values.hpp). Each has its Absent,
+// for an epilogue that is without it, in the same file.
 #pragma once
 
 #include <cstdint>

@@ -12,18 +12,10 @@
 #include "weft/gemm/staged/staged_auxiliary.hpp"
 #include "weft/gemm/staged/staged_halves.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
-
-// For a store whose outputs and copies all have other sizes.
-template <class TileT>
-struct NoHalves {
-  template <class... Arguments>
-  WEFT_DEVICE static void Pack(const Arguments&...) {}
-  template <class... Arguments>
-  WEFT_DEVICE static void Write(const Arguments&...) {}
-};
 
 // What the two variants below have in common. ElementT: the values' type. kRun: the channels of one
 // store that the tensor's alignment allows.
@@ -63,6 +55,18 @@ struct HalvesOfOutputs : SomeHalves<TileT, typename TileT::Element, TileT::kRun 
   }
 };
 
+// For a store whose outputs and copies all have other sizes.
+template <class TileT>
+struct Absent<HalvesOfOutputs<TileT>> {
+  template <class Seen>
+  WEFT_DEVICE static void Pack(const typename TileT::Element (&)[4], const Seen&,
+                               std::uint32_t (&)[2]) {}
+  template <class Shared, class Output, int kMatrices>
+  WEFT_DEVICE static void Write(arch::Thread, Shared&, const Output&, int, int,
+                                const typename TileT::ChannelSpan&,
+                                const std::uint32_t (&)[2][kMatrices]) {}
+};
+
 // One store takes as many channels of a copy as of the output, as it is aligned to as many
 // elements. seen: a Pair of StagedCopies.
 template <class TileT>
@@ -87,11 +91,12 @@ struct HalvesOfCopies
   }
 };
 
-// Chooses the variant for the policy of StagedTile TileT.
+// Whether the store of StagedTile TileT has such values, and the variant for its policy.
 template <class TileT>
-using StagedValuesOf = std::conditional_t<
-    AuxiliaryOf<TileT>::kCopies, HalvesOfCopies<TileT>,
-    std::conditional_t<TileT::kByteOutputs, NoHalves<TileT>, HalvesOfOutputs<TileT>>>;
+inline constexpr bool kStagesValues = AuxiliaryOf<TileT>::kCopies || !TileT::kByteOutputs;
+template <class TileT>
+using StagedValuesOf = std::conditional_t<AuxiliaryOf<TileT>::kCopies, HalvesOfCopies<TileT>,
+                                          PartIf<kStagesValues<TileT>, HalvesOfOutputs<TileT>>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

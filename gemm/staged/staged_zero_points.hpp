@@ -9,6 +9,7 @@
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/tile/tile.hpp"
+#include "weft/gemm/tile/traits.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -22,20 +23,18 @@ struct BorderPixels {
   WEFT_DEVICE bool AnyOfEight(int i) const { return (word[i / 4] >> i % 4 * 8 & 0xff) != 0; }
 };
 
-// For an epilogue without zero points.
+// Where no pixel is corrected differently from the others.
 template <class TileT>
-struct NoStagedCorrections {
-  template <class... Arguments>
-  WEFT_DEVICE static BorderPixels<TileT::kRows> FindBorder(const Arguments&...) {
+struct NoBorder {
+  template <class Shared>
+  WEFT_DEVICE static BorderPixels<TileT::kRows> FindBorder(arch::Thread, const Shared&) {
     return {};
   }
-  template <class... Arguments>
-  WEFT_DEVICE static void Find(const Arguments&...) {}
 };
 
 // Corrections of the channels alone (the padding is filled, and the filter has no zero points).
 template <class TileT>
-struct StagedChannelCorrections : NoStagedCorrections<TileT> {
+struct StagedChannelCorrections : NoBorder<TileT> {
   using Math = typename TileT::Math;
   // What zero points add to the four accumulators that a thread has of the two channels of column
   // block x and of pixels i and i + 1 (StagedPair). edge: whether any of the warp's eight pixels is
@@ -46,6 +45,12 @@ struct StagedChannelCorrections : NoStagedCorrections<TileT> {
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], {});
   }
+};
+template <class TileT>
+struct Absent<StagedChannelCorrections<TileT>> : NoBorder<TileT> {
+  template <class Shared, class Output, class Channels>
+  WEFT_DEVICE static void Find(arch::Thread, const Shared&, const Output&, int, int, bool,
+                               const Channels&, std::uint32_t (&)[4]) {}
 };
 
 // Corrections that depend on the pixel too.
@@ -100,8 +105,7 @@ struct StagedPixelCorrections {
 template <class TileT>
 using StagedCorrectionsOf =
     std::conditional_t<TileT::Math::kTerms, StagedPixelCorrections<TileT>,
-                       std::conditional_t<TileT::Math::kZeroPoints, StagedChannelCorrections<TileT>,
-                                          NoStagedCorrections<TileT>>>;
+                       PartIf<TileT::Math::kZeroPoints, StagedChannelCorrections<TileT>>>;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

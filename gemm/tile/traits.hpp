@@ -6,8 +6,21 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+
+#include "weft/gemm/arch/isa/backend.hpp"
 
 namespace weft::gemm {
+inline namespace WEFT_BACKEND {
+
+// What stands in the place of a part that a kernel is without. It is specialised beside each such part, with
+// functions of the same signatures that do nothing, so that a wrong call does not compile for either of them.
+template <class Part>
+struct Absent;
+template <bool kHas, class Part>
+using PartIf = std::conditional_t<kHas, Part, Absent<Part>>;
+
+}  // namespace WEFT_BACKEND
 
 // Traits of a mainloop, which multiplies stages (simt.hpp, mma_sm80.hpp, wgmma_sm90.hpp, ...).
 struct MainloopTraits {

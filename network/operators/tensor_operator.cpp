@@ -57,6 +57,7 @@ struct TensorOperator::State {
   TensorPlan plan;  // of what is not empty
   bool has_other = false, empty = false;
   std::shared_ptr<rtc::Archive> archive;  // or null
+  std::string who;  // that errors of runs begin with
 };
 
 absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& problem,
@@ -65,6 +66,7 @@ absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& probl
   auto state = std::make_shared<State>();
   state->problem = problem;
   state->archive = std::move(archive);
+  state->who = absl::StrCat("network: ", NameOf(problem.kind));
   state->has_other = problem.kind == Kind::kAdd || problem.kind == Kind::kMultiply;
   state->empty = IsEmpty(problem.src.extents) || IsEmpty(problem.dst.extents);
   if (!state->empty) state->plan = PlanTensorOperator(problem);
@@ -92,31 +94,14 @@ std::string TensorOperator::Describe() const {
 absl::Status TensorOperator::CheckArguments(const Arguments& args) const {
   const TensorProblem& p = state_->problem;
   if (state_->empty) return absl::OkStatus();
-  const gemm::TensorArgument dst = ArgumentOf("dst", args.dst, p.dst);
-  gemm::TensorArgument tensors[] = {ArgumentOf("src", args.src, p.src), dst,
-                                    ArgumentOf("other", args.other, p.other)};
-  const absl::Span<const gemm::TensorArgument> given(tensors, state_->has_other ? 3 : 2);
-  for (const gemm::TensorArgument& t : given) {
-    if (t.address == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "network: ", NameOf(p.kind), ": args.", t.field, " is null; give the tensor's address"));
-    }
-    if (reinterpret_cast<std::uintptr_t>(t.address) % static_cast<std::uintptr_t>(t.alignment) !=
-        0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("network: ", NameOf(p.kind), ": args.", t.field,
-                       " is not aligned to its floats; give a multiple of ", t.alignment));
-    }
-  }
-  for (const gemm::TensorArgument& t : given) {
-    if (&t == &given[1] || (t.address == dst.address && state_->plan.in_place)) continue;
-    if (gemm::Overlap(t, dst)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("network: ", NameOf(p.kind), ": args.", t.field,
-                       " overlaps args.dst; give memory of its own to dst"));
-    }
-  }
-  return absl::OkStatus();
+  gemm::TensorArgument read[] = {ArgumentOf("src", args.src, p.src),
+                                 ArgumentOf("other", args.other, p.other)};
+  for (gemm::TensorArgument& t : read) t.may_be_output = state_->plan.in_place;
+  const gemm::OutputRun no_run;
+  const gemm::EpilogueFacts no_epilogue;
+  return gemm::CheckArguments(
+      state_->who.c_str(), absl::MakeConstSpan(read, state_->has_other ? 2 : 1),
+      ArgumentOf("dst", args.dst, p.dst), {.facts = no_epilogue, .run = no_run});
 }
 
 namespace {

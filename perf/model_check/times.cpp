@@ -50,7 +50,7 @@ absl::Status Add(const Timed& of, const std::vector<std::pair<std::string, Json>
     const absl::StatusOr<conv::ConvPlan> plan = conv::MakeConvPlan(layer.problem, facts);
     if (!plan.ok()) continue;  // an earlier commit took it
     const double fixed =
-        facts.depthwise
+        facts.IsDepthwise()
             ? conv::ConvolutionPlanner::Predict(*plan, facts, gemm::GpuFacts()).microseconds
             : 0.0;
     timed.tiles.push_back(

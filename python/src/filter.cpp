@@ -20,14 +20,14 @@ Shape Operator::filter() const {
 
 Shape Operator::PackedShape(const FilterExtents& e) const {
   const std::int64_t x = image().facts.filter.interleave;
-  if (image().facts.depthwise) return {RoundUp(e.k, 4) / 4, e.r, RoundUp(e.s, 4) / 4, 4, 4};
+  if (image().facts.IsDepthwise()) return {RoundUp(e.k, 4) / 4, e.r, RoundUp(e.s, 4) / 4, 4, 4};
   if (x == 1) return {e.k, e.r, e.s, e.c};
   return {RoundUp(e.c, x) / x, e.r, e.s, RoundUp(e.k, x), x};
 }
 
 Shape Operator::BankShape(const conv::Problem& problem) const {
-  Shape shape = PackedShape(conv::PackedExtents(problem, image().facts.depthwise));
-  if (image().facts.prologue.batched && !image().facts.depthwise) {
+  Shape shape = PackedShape(conv::PackedExtents(problem, image().facts.IsDepthwise()));
+  if (image().facts.prologue.batched && !image().facts.IsDepthwise()) {
     for (int i = shape.rank++; i > 0; --i) shape.dim[i] = shape.dim[i - 1];
     shape.dim[0] = filters();
   }

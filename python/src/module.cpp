@@ -202,7 +202,7 @@ void Bind(nb::module_& m) {
       .def_prop_ro("_filter",
                    [](const Operator& o) {
                      const conv::ConvFacts& f = o.image().facts;
-                     return nb::make_tuple(f.filter.interleave, f.filter.bits, f.depthwise,
+                     return nb::make_tuple(f.filter.interleave, f.filter.bits, f.IsDepthwise(),
                                            f.prologue.batched, f.prologue.name, o.filters(),
                                            TupleOf(o.filter()));
                    })

@@ -171,7 +171,7 @@ absl::Status Operator::Run(rtc::Arguments args, bool on_gpu, Stream stream) cons
             : reinterpret_cast<const std::int32_t*>(packed + step.correction_offset),
         step.correction.zero_point());
     filter.bytes = BankShape(step.plan.problem).size();
-    filter.extents = conv::PackedExtents(step.plan.problem, image().facts.depthwise);
+    filter.extents = conv::PackedExtents(step.plan.problem, image().facts.IsDepthwise());
     // Of several steps the first ones run only if the later ones will.
     if (steps_.size() == 1) continue;
     const absl::StatusOr<conv::ConvRun> run = compiled_.RunOf(step.plan, runs.back());

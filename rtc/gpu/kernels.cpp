@@ -4,40 +4,18 @@
 
 namespace weft::rtc {
 
-std::optional<LoadedKernels::Found> LoadedKernels::Loaded(std::uint64_t context, int kernel) {
-  const std::shared_lock<std::shared_mutex> lock(mutex_);
-  const auto at = contexts_.find(context);
-  if (at == contexts_.end()) return std::nullopt;
-  const auto loaded = at->second.kernels.find(kernel);
-  if (loaded == at->second.kernels.end()) return std::nullopt;
-  return Found(loaded->second, at->second.device);
-}
-
 absl::StatusOr<LoadedKernels::Found> LoadedKernels::Get(int kernel, const Maker& make) {
-  if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
-    if (const auto loaded = Loaded(*context, kernel)) return *loaded;
-  }
-  absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
-  if (!device.ok()) return device.status();
-  const std::optional<std::uint64_t> context = CurrentContext();
-  if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
-  std::mutex* making = nullptr;
-  {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    making = &making_[kernel];
-  }
-  const std::lock_guard<std::mutex> makes(*making);
-  if (const auto loaded = Loaded(*context, kernel)) return *loaded;  // by another thread
-  absl::StatusOr<Cubin> cubin = make(kernel, *device);
-  if (!cubin.ok()) return cubin.status();
-  absl::StatusOr<LoadedKernel> loaded =
-      Load(cubin->code, cubin->entry, cubin->threads, cubin->shared_bytes);
-  if (!loaded.ok()) return loaded.status();
-  const std::unique_lock<std::shared_mutex> lock(mutex_);
-  OnDevice& here = contexts_[*context];
-  here.device = *device;
-  here.kernels[kernel] = *loaded;
-  return Found(*loaded, *device);
+  const absl::StatusOr<const Found*> found =
+      loaded_.Get(kernel, [&](const arch::DeviceLimits& device) -> absl::StatusOr<Found> {
+        const absl::StatusOr<Cubin> cubin = make(kernel, device);
+        if (!cubin.ok()) return cubin.status();
+        absl::StatusOr<LoadedKernel> loaded =
+            Load(cubin->code, cubin->entry, cubin->threads, cubin->shared_bytes);
+        if (!loaded.ok()) return loaded.status();
+        return Found(*std::move(loaded), device);
+      });
+  if (!found.ok()) return found.status();
+  return **found;
 }
 
 namespace {

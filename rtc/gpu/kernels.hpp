@@ -21,15 +21,62 @@
 
 namespace weft::rtc {
 
-// Kernels that are loaded in contexts of GPUs, by number. Each is loaded once in each context. Thread-safe: runs of
-// kernels that are loaded do not wait for others that are made.
+// What each context of a GPU has once, by keys: kernels that are loaded there, copies of constants. Thread-safe: who looks for
+// what is there does not wait for what is made.
+template <class Key, class Value>
+class PerContext {
+ public:
+  // The value of a key in the current context. If there is none, make(device), an absl::StatusOr<Value>, makes it; values of
+  // one key are made one at a time, and others at the same time. The value stays where it is. The errors of CurrentDevice and make.
+  template <class Make>
+  absl::StatusOr<const Value*> Get(const Key& key, const Make& make) {
+    if (const std::optional<std::uint64_t> context = CurrentContext(); context.has_value()) {
+      if (const Value* const found = Find(*context, key)) return found;
+    }
+    const absl::StatusOr<arch::DeviceLimits> device = CurrentDevice();
+    if (!device.ok()) return device.status();
+    const std::optional<std::uint64_t> context = CurrentContext();
+    if (!context.has_value()) return absl::InternalError("rtc: the GPU's context has no number");
+    return GetIn(*context, key, [&] { return make(*device); });
+  }
+
+  // The same in a context of this number: make() makes the value.
+  template <class Make>
+  absl::StatusOr<const Value*> GetIn(std::uint64_t context, const Key& key, const Make& make) {
+    std::mutex* making = nullptr;
+    {
+      const std::unique_lock<std::shared_mutex> lock(mutex_);
+      making = &making_[key];
+    }
+    const std::lock_guard<std::mutex> makes(*making);
+    if (const Value* const found = Find(context, key)) return found;  // by another thread
+    absl::StatusOr<Value> made = make();
+    if (!made.ok()) return made.status();
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    return &values_.emplace(std::pair(context, key), *std::move(made)).first->second;
+  }
+
+ private:
+  const Value* Find(std::uint64_t context, const Key& key) {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto at = values_.find(std::pair(context, key));
+    return at == values_.end() ? nullptr : &at->second;
+  }
+
+  // A key's mutex of `making_` is held by who makes its value; `mutex_` guards both maps, and is held only for a look at them.
+  std::map<Key, std::mutex> making_;
+  std::shared_mutex mutex_;
+  std::map<std::pair<std::uint64_t, Key>, Value> values_;  // by CurrentContext
+};
+
+// Kernels that are loaded in contexts of GPUs, by number. Each is loaded once in each context. Thread-safe.
 class LoadedKernels {
  public:
   struct Cubin {
     std::string code, entry;
     int threads = 0, shared_bytes = 0;
   };
-  // Makes the cubin of a kernel. Those of one number are made one at a time, and others at the same time.
+  // Makes the cubin of a kernel.
   using Maker = std::function<absl::StatusOr<Cubin>(int kernel, const arch::DeviceLimits& device)>;
   using Found = std::pair<LoadedKernel, arch::DeviceLimits>;
 
@@ -37,19 +84,7 @@ class LoadedKernels {
   absl::StatusOr<Found> Get(int kernel, const Maker& make);
 
  private:
-  struct OnDevice {
-    arch::DeviceLimits device;
-    std::map<int, LoadedKernel> kernels;
-  };
-
-  // The kernel in that context, if it has been loaded there.
-  std::optional<Found> Loaded(std::uint64_t context, int kernel);
-
-  // A kernel's mutex of `making_` is held by who makes or loads it; `mutex_` guards both maps, and is held only for a look at
-  // them.
-  std::map<int, std::mutex> making_;
-  std::shared_mutex mutex_;
-  std::map<std::uint64_t, OnDevice> contexts_;  // by CurrentContext
+  PerContext<int, Found> loaded_;
 };
 
 // The kernels of a KernelList (gemm/launch/kernel_list.hpp) of one of Weft's own headers. Copies share them.

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/launch/make_params.hpp"
@@ -14,15 +13,6 @@
 #include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::rtc {
-
-// It must be known before a launch is made, since it is linked then.
-int NumberOfKernel(const conv::ConvPlan& plan) {
-  if (const auto* multistage = std::get_if<conv::MultistagePlan>(&plan.kernel)) {
-    return static_cast<int>(multistage->kind());
-  }
-  const auto* depthwise = std::get_if<conv::DepthwisePlan>(&plan.kernel);
-  return depthwise != nullptr ? depthwise->kernel : 0;
-}
 
 struct Module::State {
   State(Policy of, Compiler by, std::optional<Cache> in, std::shared_ptr<Archive> also)
@@ -83,7 +73,7 @@ Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache,
                                      std::move(archive))) {}
 
 absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
-  return state_->Get(NumberOfKernel(plan)).status();
+  return state_->Get(plan.number()).status();
 }
 
 absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
@@ -91,22 +81,15 @@ absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, S
   const conv::PolicyImage& image = state_->policy.image();
   if (absl::Status s = conv::CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
-  const int kernel = NumberOfKernel(plan);
-  const auto loaded = state_->Get(kernel);
+  const auto loaded = state_->Get(plan.number());
   if (!loaded.ok()) return loaded.status();
   const auto& [code, device] = *loaded;
-  const conv::ParamsImage& params = image.params[conv::ParamsOf(plan)];
-  gemm::ParamsBuffer bytes(params.defaults, params.at.bytes);
-  gemm::Launch launch = {0, bytes.data(), plan.grid()};
-  if (absl::Status s =
-          conv::MakeParams(plan, params.at, run, &EncodeByDriver, bytes.writer(), &launch);
-      !s.ok()) {
-    return s;
-  }
-  if (launch.kernel != kernel) return absl::InternalError("rtc: the plan's kernel is another one");
-  launch = gemm::SizedLaunch(image.facts, launch, device.sm_count * image.facts.resident_blocks);
+  const conv::ConvLaunch made(image, plan, run, &EncodeByDriver);
+  if (!made.status.ok()) return made.status;
+  gemm::Launch launch =
+      gemm::SizedLaunch(image.facts, made.launch, device.sm_count * image.facts.resident_blocks);
   launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
-                                state_->policy.kernel(kernel).dependent;
+                                state_->policy.kernel(launch.kernel).dependent;
   return Enqueue(code, launch.grid, launch.params, launch.attributes, stream);
 }
 

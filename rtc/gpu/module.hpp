@@ -13,9 +13,6 @@
 
 namespace weft::rtc {
 
-// The number of the kernel of a plan, for Program::Link.
-int NumberOfKernel(const conv::ConvPlan& plan);
-
 // A policy's kernels, each of which is compiled, linked and loaded once for each context of a GPU, when it
 // is first needed. Copies share them. Thread-safe.
 class Module {

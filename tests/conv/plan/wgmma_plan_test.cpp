@@ -32,6 +32,34 @@ ConvPlan PlanOf(const Problem& p) {
   return g.ok() ? *g : ConvPlan();
 }
 
+template <class TileT, class EpilogueT>
+struct OfTile : WgmmaPolicy<NCxHWx<32>, EpilogueT, TileT> {};
+
+// A block has all shared memory that it may have: what its parts leave, its stages have. What is lost is less than
+// a KB, and with cluster split-K, whose part is counted in whole KB as well, less than two.
+TEST(WgmmaPlan, StagesHaveAllSharedMemoryThatIsLeft) {
+  constexpr int kKilo = 1024;
+  const auto lost = [](const ConvFacts& f) {
+    const int blocks = f.config.blocks_per_sm;
+    return (228 / blocks - 1) * kKilo - static_cast<int>(f.shared_bytes);
+  };
+  using namespace epilogues;  // NOLINT: their names alone
+  using Tile = WgmmaTile<64, 64, 64, 64, 64>;
+  using Two = WgmmaTile<64, 64, 64, 64, 64, 2>;
+  using Zeros = Chain<SourceZeroPoint, Scale, Bias<>, Relu, ClampTo<std::int8_t>>;
+  using Sums = Chain<Residual<>, Scale, Bias<>, Relu, ImageSums, ClampTo<std::int8_t>>;
+  using Copied = Chain<Scale, Bias<>, Relu, Copy<Half>, ClampTo<std::int8_t>>;
+  using Floats = Chain<Scale, ToFloat>;
+  EXPECT_EQ(lost(FactsOf<OfTile<Tile, BiasRelu<>>>()), 0);
+  EXPECT_EQ(lost(FactsOf<OfTile<Two, BiasRelu<>>>()), 0);
+  EXPECT_EQ(lost(FactsOf<OfTile<PingPong<Tile>, Zeros>>()), 0);
+  EXPECT_EQ(lost(FactsOf<OfTile<Tile, Sums>>()), 0);
+  EXPECT_EQ(lost(FactsOf<OfTile<Tile, Copied>>()), 0);
+  EXPECT_EQ(lost(FactsOf<OfTile<Tile, Floats>>()), 0);
+  EXPECT_EQ(lost(FactsOf<Nhwc>()), 0);
+  EXPECT_LT(lost(FactsOf<OfTile<SplitK<Tile, 2>, BiasRelu<>>>()), 2 * kKilo);
+}
+
 TEST(WgmmaPlan, PatchWhereItSavesMoreThanItWastes) {
   // A row of 56 wastes one position in 57; the patch loads a pixel once instead of nine times.
   const auto patch = [](const Problem& p) { return std::get<TmaPlan>(PlanOf(p).kernel).patch; };
@@ -218,7 +246,7 @@ TEST(WgmmaPlan, FloatSumsMultiplyNoOtherPixelsByZeros) {
 // With 16-bit elements k is counted in twice as many bytes as channels.
 TEST(WgmmaPlan, IndicesCountBytes) {
   ConvFacts facts = FactsOf<Nhwc>();
-  facts.config.mainloop = gemm::Mainloop::kMmaSm80;
+  facts.config.mainloop = gemm::Mainloop::kMmaSm80, facts.kind = Kind::kMultistage;
   facts.largest_product = 0, facts.element_bytes = 2;
   facts.source.bits = facts.filter.bits = 16, facts.source.unit_channels = 8;
   Problem p{.n = 1, .h = 1, .w = 1, .c = (1 << 30) - 8, .k = 64};

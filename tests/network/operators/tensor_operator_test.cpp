@@ -247,8 +247,9 @@ TEST(TensorOperatorCheck, SaysWhatIsWrongWithAddresses) {
   EXPECT_THAT(message({.dst = memory}), HasSubstr("quantize: args.src is null"));
   EXPECT_THAT(message({.src = memory}), HasSubstr("args.dst is null"));
   EXPECT_THAT(message({.src = memory + 2, .dst = memory + 600}),
-              HasSubstr("args.src is not aligned to its floats; give a multiple of 4"));
-  EXPECT_THAT(message({.src = memory, .dst = memory}), HasSubstr("args.src overlaps args.dst"));
+              HasSubstr("is not 4-byte aligned; allocate it with that alignment"));
+  EXPECT_THAT(message({.src = memory, .dst = memory}),
+              HasSubstr("network: quantize: args.dst overlaps args.src; blocks would read"));
   EXPECT_EQ(op->Describe(), "quantize of float nhwc 1x8x4x4 to uint8 nhwc 1x8x4x4");
 }
 

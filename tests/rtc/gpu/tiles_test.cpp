@@ -41,9 +41,10 @@ WEFT_BOTH(namespace weft::rtc {
       n.Add(kRecord.kernel[i].threads), n.Add(kRecord.kernel[i].shared_bytes);
     }
     if constexpr (conv::CheckedPolicy<PolicyT>::kWgmma) {
-      using Mainloop = typename KernelOf<PolicyT, 0>::Mainloop;
+      using Kernel = KernelOf<PolicyT, 0>;
+      using Mainloop = typename Kernel::Mainloop;
       n.Add(Mainloop::kRegisters), n.Add(Mainloop::kProducerRegisters);
-      n.Add(Mainloop::Pipeline::kFirstTransformWarp);
+      n.Add(Kernel::Pipeline::kFirstTransformWarp);
     }
     return n;
   }

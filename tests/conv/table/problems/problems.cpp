@@ -128,7 +128,7 @@ Problem Fitted(const ConvFacts& facts, Problem p) {
     p.r = std::clamp<std::int64_t>(p.r, p.stride_h + 1, 5);
     p.s = std::min<std::int64_t>(p.s, 3);  // a patch of more does not fit twice
   }
-  if (facts.wgmma.first_layer) {
+  if (facts.kind == Kind::kFirstLayer) {
     p.c = std::min<std::int64_t>(p.c, p.groups * 9);
     p.r = std::min<std::int64_t>(p.r, 7), p.s = std::min(p.s, 49 / p.r);
     if (p.r * p.s > 32) p.stride_h = std::min<std::int64_t>(p.stride_h, 2);
@@ -158,7 +158,7 @@ std::vector<std::int64_t> ChannelsAround(const std::vector<std::int64_t>& blocks
 }
 
 std::vector<std::int64_t> SourceBlocks(const ConvFacts& facts) {
-  if (facts.wgmma.first_layer) return {4, 8};
+  if (facts.kind == Kind::kFirstLayer) return {4, 8};
   std::vector<std::int64_t> blocks = {facts.source.unit_channels};
   if (facts.source.interleave > facts.source.unit_channels)
     blocks.push_back(facts.source.interleave);

@@ -31,7 +31,7 @@ std::vector<Problem> DepthwiseProblems(const ConvFacts& facts) {
 }  // namespace
 
 std::vector<Problem> ProblemsFor(const ConvFacts& facts) {
-  if (facts.depthwise) return DepthwiseProblems(facts);
+  if (facts.IsDepthwise()) return DepthwiseProblems(facts);
   const std::int64_t m = facts.config.threadblock.m, n = facts.channels();
   const std::int64_t k = facts.KTileUnits() * facts.source.unit_channels;
   Problem one = {.n = 1, .h = 1, .w = 1, .c = 1, .k = 1};
