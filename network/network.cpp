@@ -1,199 +1,20 @@
 #include "weft/network/network.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/engine/engine.hpp"
 #include "weft/network/graph/names.hpp"
-#include "weft/network/operators/tensor_operator.hpp"
+#include "weft/network/network_state.hpp"
 #include "weft/network/plan/arena.hpp"
 #include "weft/network/plan/choose_formats.hpp"
-#include "weft/network/plan/choose_tile.hpp"
-#include "weft/network/plan/convolution_constants.hpp"
-#include "weft/network/plan/convolution_policy.hpp"
 #include "weft/network/plan/in_parallel.hpp"
 #include "weft/rtc/gpu/driver.hpp"
-#include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::network {
-namespace {
-
-// A convolution that is ready to run.
-struct Convolution {
-  rtc::Operator op;
-  conv::ConvPlan plan;
-  ConvolutionConstants constants;
-  rtc::Values values;
-  std::string tile;
-};
-
-}  // namespace
-
-// Convolutions' operators by the texts of their policies, each compiled once. Thread-safe.
-class Operators {
- public:
-  explicit Operators(rtc::Options options) : options_(std::move(options)) {}
-
-  absl::StatusOr<rtc::Operator> Get(const ConvolutionPolicy& policy) {
-    Entry* entry = nullptr;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      entry = &entries_[policy.text];
-    }
-    const std::lock_guard<std::mutex> lock(entry->mutex);
-    if (!entry->op.has_value()) {
-      rtc::Options options = options_;
-      options.values = policy.values;
-      entry->op = rtc::Compile(policy.text, options);
-    }
-    return *entry->op;
-  }
-
-  const rtc::Options& options() const { return options_; }
-
- private:
-  struct Entry {
-    std::mutex mutex;
-    std::optional<absl::StatusOr<rtc::Operator>> op;
-  };
-
-  const rtc::Options options_;
-  std::mutex mutex_;  // of entries_, which stay where they are
-  std::map<std::string, Entry> entries_;
-};
-
-// What convolutions read besides tensors, which networks that differ by their tiles alone share.
-struct Constants {
-  std::string bytes;
-
-  rtc::PerContext<int, rtc::DeviceBytes> copies;  // in the memory of GPUs; there is one key, 0
-
-  // The constants in the memory of the current GPU.
-  absl::StatusOr<const char*> OnGpu();
-};
-
-struct Network::State {
-  Graph graph;
-  Plan plan;
-  bool on_gpu = false, fuse = true;
-  std::vector<Format> formats;  // NetworkOptions::formats
-  arch::DeviceLimits gpu;  // that it is planned for; of a network on the CPU as it is by default
-  std::string note;        // about the file that it is of; or empty
-  std::shared_ptr<const rtc::Archive> file;  // code that was compiled before; or null
-  std::vector<std::variant<Convolution, TensorOperator>> steps;  // as plan.steps
-  std::shared_ptr<Constants> constants = std::make_shared<Constants>();
-  std::shared_ptr<Operators>
-      operators;  // of the network's convolutions and of those with other tiles
-
-  absl::Status AddSteps(const NetworkOptions& options);
-  // The error of tiles whose first name is that of no convolution.
-  absl::Status NoConvolution(const Tiles& tiles) const;
-  // What the network runs on.
-  Machine GetMachine() const;
-  // Adds the code of all kernels, of which Create may have left some to the first run.
-  absl::Status CompileInto(const std::shared_ptr<rtc::Archive>& archive) const;
-  absl::Status CheckArguments(const Arguments& args, bool gpu) const;
-  // The addresses of a plan's tensors in a run.
-  std::vector<char*> AddressesOf(const Arguments& args) const;
-};
-
-// A step with an operator that was compiled for it.
-absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator& op,
-                                          const ConvolutionConstants& constants, std::string tile) {
-  const auto& what = std::get<ConvolutionStep>(step.what);
-  absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
-  if (!plan.ok()) return OfNode(plan.status(), step.name);
-  Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
-  for (const auto& [name, number] : constants.numbers) {
-    if (absl::Status s = made.values.Set(name, static_cast<double>(number)); !s.ok())
-      return OfNode(s, step.name);
-  }
-  return made;
-}
-
-Machine Network::State::GetMachine() const {
-  if (on_gpu) return conv::GpuFactsOf(gpu);
-  return conv::CpuFacts{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
-}
-
-absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
-  const auto is_convolution = [](const Step& step) {
-    return std::holds_alternative<ConvolutionStep>(step.what);
-  };
-  const auto one = std::find_if(plan.steps.begin(), plan.steps.end(), is_convolution);
-  return absl::InvalidArgumentError(
-      absl::StrCat("network: tiles name \"", tiles.begin()->first,
-                   "\", which is no convolution of the plan of ", plan.batch, " images",
-                   one == plan.steps.end() ? "" : absl::StrCat("; one is \"", one->name, "\"")));
-}
-
-absl::Status Network::State::AddSteps(const NetworkOptions& options) {
-  const Machine machine = GetMachine();
-  const auto archive = file == nullptr ? nullptr : std::make_shared<rtc::Archive>(file);
-  operators = std::make_shared<Operators>(
-      rtc::Options{.policy = "NetworkConvolution",
-                   .compiler = options.compiler,
-                   .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
-                   .compute_capability = gpu.compute_capability,
-                   .cache_folder = options.cache_folder,
-                   .cache_bytes = options.cache_bytes,
-                   .archive = archive});
-  Tiles wanted = options.tiles;
-  std::map<std::string, std::pair<ConvolutionPolicy, std::string>> kernels;  // and a node, by texts
-  std::vector<std::string> texts(plan.steps.size()), tiles(plan.steps.size());
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
-    const auto given = wanted.extract(step.name);
-    absl::StatusOr<std::string> tile =
-        ChooseTile(plan, step, machine, given.empty() ? nullptr : &given.mapped());
-    if (!tile.ok()) return tile.status();
-    const ConvolutionPolicy policy = PolicyOf(plan, step, *tile);
-    kernels.try_emplace(policy.text, policy, step.name);
-    texts[i] = policy.text, tiles[i] = *std::move(tile);
-  }
-  if (!wanted.empty()) return NoConvolution(wanted);
-  std::vector<const std::pair<ConvolutionPolicy, std::string>*> jobs;
-  for (const auto& kernel : kernels) jobs.push_back(&kernel.second);
-  std::vector<absl::Status> compiled(jobs.size());
-  InParallel(jobs.size(), [&](std::size_t i) {
-    if (const auto op = operators->Get(jobs[i]->first); !op.ok())
-      compiled[i] = OfNode(op.status(), jobs[i]->second);
-  });
-  for (const absl::Status& s : compiled) {
-    if (!s.ok()) return s;
-  }
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    if (const auto* tensor = std::get_if<TensorProblem>(&step.what)) {
-      absl::StatusOr<TensorOperator> op = TensorOperator::Create(*tensor, archive);
-      if (!op.ok()) return OfNode(op.status(), step.name);
-      steps.emplace_back(*std::move(op));
-      continue;
-    }
-    const absl::StatusOr<ConvolutionConstants> made =
-        AppendConstants(graph, plan, step, &constants->bytes);
-    if (!made.ok()) return OfNode(made.status(), step.name);
-    const absl::StatusOr<rtc::Operator> op = operators->Get(kernels.at(texts[i]).first);
-    absl::StatusOr<Convolution> convolution = ConvolutionOf(step, *op, *made, tiles[i]);
-    if (!convolution.ok()) return convolution.status();
-    steps.emplace_back(*std::move(convolution));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<const char*> Constants::OnGpu() {
-  const absl::StatusOr<const rtc::DeviceBytes*> copy =
-      copies.Get(0, [this](const arch::DeviceLimits&) { return rtc::DeviceBytes::CopyOf(bytes); });
-  if (!copy.ok()) return copy.status();
-  return (*copy)->data();
-}
 
 absl::Status Network::State::CheckArguments(const Arguments& args, bool gpu) const {
   if (gpu != on_gpu) {
@@ -280,52 +101,6 @@ absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions
 
 }  // namespace
 
-absl::Status Network::State::CompileInto(const std::shared_ptr<rtc::Archive>& archive) const {
-  // What is to be compiled at once, and for whom.
-  struct Job {
-    std::size_t step = 0;
-    int kernel = -1;                             // of a tensor operator
-    std::vector<const conv::ConvPlan*> plans{};  // of steps with the same policy
-  };
-  std::map<std::string, Job> convolutions;
-  std::map<int, Job> tensors;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (const auto* c = std::get_if<Convolution>(&steps[i])) {
-      const std::string text = PolicyOf(plan, plan.steps[i], c->tile).text;
-      convolutions.try_emplace(text, Job{.step = i}).first->second.plans.push_back(&c->plan);
-    } else if (on_gpu) {
-      for (const int kernel : std::get<TensorOperator>(steps[i]).kernels()) {
-        tensors.try_emplace(kernel, Job{.step = i, .kernel = kernel});
-      }
-    }
-  }
-  std::vector<Job> jobs;
-  for (const auto& [text, job] : convolutions) jobs.push_back(job);
-  for (const auto& [kernel, job] : tensors) jobs.push_back(job);
-  const auto compile = [&](const Job& job) {
-    if (job.kernel >= 0) {
-      return TensorKernelsOnGpu().Compile(job.kernel, gpu.compute_capability, archive.get());
-    }
-    const ConvolutionPolicy policy =
-        PolicyOf(plan, plan.steps[job.step], std::get<Convolution>(steps[job.step]).tile);
-    rtc::Options options = operators->options();
-    options.values = policy.values;
-    options.archive = archive;
-    const absl::StatusOr<rtc::Operator> op = rtc::Compile(policy.text, options);
-    if (!op.ok() || !on_gpu) return op.status();
-    for (const conv::ConvPlan* of : job.plans) {
-      if (absl::Status s = op->CompileFor(*of, gpu.compute_capability); !s.ok()) return s;
-    }
-    return absl::OkStatus();
-  };
-  std::vector<absl::Status> compiled(jobs.size());
-  InParallel(jobs.size(), [&](std::size_t i) { compiled[i] = compile(jobs[i]); });
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!compiled[i].ok()) return OfNode(compiled[i], plan.steps[jobs[i].step].name);
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
                                       NetworkOptions options) {
   auto state = std::make_shared<State>();
@@ -399,28 +174,6 @@ absl::StatusOr<std::string> Network::Save(absl::Span<const Network> networks) {
                      code});
   }
   return WriteEngine(parts);
-}
-
-absl::StatusOr<Network> Network::WithTiles(Tiles tiles) const {
-  const Machine machine = state_->GetMachine();
-  auto state = std::make_shared<State>(*state_);
-  for (std::size_t i = 0; i < state->steps.size(); ++i) {
-    const Step& step = plan().steps[i];
-    auto* convolution = std::get_if<Convolution>(&state->steps[i]);
-    if (convolution == nullptr) continue;
-    const auto given = tiles.extract(step.name);
-    if (given.empty() || given.mapped() == convolution->tile) continue;
-    absl::StatusOr<std::string> tile = ChooseTile(plan(), step, machine, &given.mapped());
-    if (!tile.ok()) return tile.status();
-    const absl::StatusOr<rtc::Operator> op = state->operators->Get(PolicyOf(plan(), step, *tile));
-    if (!op.ok()) return OfNode(op.status(), step.name);
-    absl::StatusOr<Convolution> other =
-        ConvolutionOf(step, *op, convolution->constants, *std::move(tile));
-    if (!other.ok()) return other.status();
-    *convolution = *std::move(other);
-  }
-  if (!tiles.empty()) return state_->NoConvolution(tiles);
-  return Network(std::move(state));
 }
 
 const Graph& Network::graph() const {

@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, cons
       groups.push_back({candidates->front().microseconds, {.tiles = {tile}}});
       std::vector<std::string>& all = groups.back().second.tiles;
       for (const TileCandidate& candidate : *candidates) {
-        if (candidate.tile != tile && all.size() < most_tiles) all.push_back(candidate.tile);
+        if (candidate.tile != tile && all.size() <= most_tiles) all.push_back(candidate.tile);
       }
     }
     groups[at->second].second.steps.push_back(step.name);

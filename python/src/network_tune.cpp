@@ -22,7 +22,7 @@ nb::dict DictOf(const network::TuneProgress& p) {
 }
 
 // Tunes, and calls `progress` with a dict now and then. What it raises ends the tuning and comes out of it, as does Ctrl-C.
-nb::dict Tune(const network::Network& network, const nb::object& progress) {
+nb::dict Tune(const network::Network& network, const nb::object& progress, std::size_t most) {
   std::exception_ptr raised;
   const auto report = [&](const network::TuneProgress& now) {
     const nb::gil_scoped_acquire acquire;
@@ -38,7 +38,7 @@ nb::dict Tune(const network::Network& network, const nb::object& progress) {
   std::optional<absl::StatusOr<network::Tuned>> tuned;
   {
     nb::gil_scoped_release release;
-    tuned = network::Tune(network, {.report = report});
+    tuned = network::Tune(network, {.most_tiles = most, .report = report});
   }
   if (raised != nullptr) std::rethrow_exception(raised);
   const network::Tuned result = Value(*std::move(tuned));
@@ -58,9 +58,11 @@ void BindNetworkTune(nb::class_<Network>& network) {
           "The tile of each convolution, by its name.")
       .def(
           "tune",
-          [](const Network& n, const nb::object& progress) { return Tune(n.get(), progress); },
-          nb::arg("progress") = nb::none(),
-          nb::sig("def tune(self, progress: typing.Any = None) -> dict"),
+          [](const Network& n, const nb::object& progress, std::size_t most) {
+            return Tune(n.get(), progress, most);
+          },
+          nb::arg("progress") = nb::none(), nb::arg("most") = 8,
+          nb::sig("def tune(self, progress: typing.Any = None, most: int = 8) -> dict"),
           "Finds the tiles with which a run on the current GPU is quickest.");
 }
 

@@ -16,7 +16,7 @@ def planned(tiles):
 
 def test_tiles_are_told_and_taken():
     tiles = planned({}).tiles
-    assert sorted(tiles) == ["conv", "fc"]
+    assert sorted(tiles) == ["conv + act", "fc"]
     assert planned(tiles).tiles == tiles
     assert json.loads(json.dumps(tiles)) == tiles
 
@@ -24,7 +24,7 @@ def test_tiles_are_told_and_taken():
 def test_tiles_that_cannot_be_are_refused():
     with pytest.raises(weft.ArgumentError, match='node "fc": tile=Nothing cannot run this convolution here; give one of '):
         planned({"fc": "Nothing"})
-    with pytest.raises(weft.ArgumentError, match='tiles name "act", which is no convolution of the plan of 1 images; one is "conv"'):
+    with pytest.raises(weft.ArgumentError, match=r'tiles name "act", which is no convolution of the plan of 1 images; one is "conv \+ act"'):
         planned({"act": "Mma128x64"})
     for given, says in (([1], "tiles is a list"), ({0: {}}, "key 0, which is no number of images"), ({"x": {}}, "key 'x'"), ({True: {}}, "key True"),
                         ({1: ["a"]}, r"tiles\[1\] is no dict"), ({"4": {"a": 3}}, r"tiles\['4'\] is no dict")):
@@ -42,10 +42,11 @@ def test_tuning_on_the_cpu_is_refused():
 class Planned:
     """What a network of a GPU would be."""
 
-    def __init__(self, file, batch, gpu, fuse, tiles):
+    def __init__(self, file, batch, gpu, fuse, tiles, **other):
         self.batch, self.gpu, self.tiles = batch, gpu, {"conv": "Tile64x64", "fc": "Mma128x64", **tiles}
 
-    def tune(self, progress):
+    def tune(self, progress, most):
+        assert most == 5
         first = dict(groups=2, candidates=1, group=0, step="", steps=0, tile="", us=0.0, before_us=0.0, kept=False)
         progress(first)
         progress({**first, "group": 1, "step": "fc", "steps": 3, "tile": "Mma64x32", "us": 9.0, "before_us": 10.0, "kept": True})
@@ -57,10 +58,13 @@ def test_later_runs_have_the_tuned_tiles(monkeypatch, capsys):
     model = network.Network(small_graph(), tiles={"8": {"conv": "Tile32x32"}})
     assert model.tiles(8) == {"conv": "Tile32x32", "fc": "Mma128x64"}
     assert model.tiles(4)["conv"] == "Tile64x64"
-    assert model.tune(8, progress=True)["after_us"] == 9.0
+    assert model.tune(8, most=5, progress=True)["after_us"] == 9.0
     said = capsys.readouterr().err
     assert "1 candidates for 2 groups" in said and "kept instead of 10.00 us  Mma64x32: fc and 2 alike" in said
     assert model.tiles(8) == {"conv": "Tile32x32", "fc": "Mma64x32"}
+    for most in (0, "x"):
+        with pytest.raises(weft.Error, match=f"most={most!r}"):
+            model.tune(8, most=most)
     assert model.tiles(4)["fc"] == "Mma128x64"
     assert network.Network(small_graph(), tiles=json.loads(json.dumps({8: model.tiles(8)}))).tiles(8) == model.tiles(8)
     assert model.planned(8).tiles["conv"] == "Tile64x64"  # those of the CPU are its own

@@ -141,7 +141,7 @@ class Network:
     def tiles(self) -> dict[str, str]:
         """The tile of each convolution, by its name."""
 
-    def tune(self, progress: Any = None) -> dict:
+    def tune(self, progress: Any = None, most: int = 8) -> dict:
         """Finds the tiles with which a run on the current GPU is quickest."""
 
     def tensors(self) -> list[dict[str, Any]]:

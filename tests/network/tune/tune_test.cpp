@@ -54,7 +54,7 @@ TEST(Tune, StepsThatAreAlikeAreOneGroup) {
     EXPECT_EQ(std::set<std::string>(group.tiles.begin(), group.tiles.end()).size(),
               group.tiles.size());
   }
-  const auto few = TuneGroupsOf(*network, conv::CpuFacts{1}, 1);
+  const auto few = TuneGroupsOf(*network, conv::CpuFacts{1}, 0);
   ASSERT_TRUE(few.ok()) << few.status();
   EXPECT_EQ((*few)[0].tiles.size(), 1u);
 }
