@@ -74,7 +74,8 @@ class _Picture:
         self.heights = {block.begin: self._bottom(block) - self._y(block.begin) for block in self.of_step}
 
     def svg(self, styled: bool) -> str:
-        parts = [element("style", plain(STYLE)) if styled else "", gradients([(s.source.format, s.destination.format) for s in self.plan.steps]), self._head()]
+        ground = element("rect", width=self.width, height=self.height, fill="#ffffff")  # where a reader's own is dark
+        parts = [element("style", plain(STYLE)) + ground if styled else "", gradients([(s.source.format, s.destination.format) for s in self.plan.steps]), self._head()]
         parts += [self._link(block) for block in self.blocks]
         parts += [self._straight(net, self.follows_node, self.node_x + _NODE_WIDTH / 2, "edge") for net in self.nets]
         parts += [self._lane(net, self.node_x, -1, lane, "edge") for net, lane in self.net_lanes]
