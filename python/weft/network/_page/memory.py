@@ -18,7 +18,7 @@ def strip_of(plan: Plan) -> str:
         width = _WIDTH * measure(step) / total
         inner = [element("title", plain(title_of_step(plan, step))),
                  element("rect", x=x, y=0.0, width=max(0.3, width - 1), height=34, class_="box", fill=faded(COLORS[step.destination.format], 0.75 if at % 2 else 0.95))]
-        if width > 16:
+        if width > 6 * len(str(at)) + 5:
             label = shortened(f"{at} {step.name}", width - 8, 9.5) if width > 110 else at
             inner.append(text(x + width / 2, 21.0, label, "small middle light"))
         parts.append(element("g", "".join(inner), class_="kernel"))

@@ -10,7 +10,7 @@ from .svg import COLORS, MEANINGS, STYLE, element, fill_of, gradients, plain, sh
 from .._table import amount, bytes_in_words, detail_of, extents_of, format_of, name_of
 
 _ROW, _BOX, _LANE, _TOP = 34.0, 27.0, 8.0, 62.0  # heights of a row and of its box, between two lanes, and of what stands above
-_NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 310.0, 110.0, 1160.0
+_NODE_WIDTH, _GAP, _KERNEL_WIDTH, _NUMBERS, _WIDTH = 232.0, 46.0, 330.0, 110.0, 1160.0
 
 
 def picture_of(graph: Graph, plan: Plan, styled: bool = True) -> str:
@@ -55,6 +55,7 @@ def _tensor(tensor: PlannedTensor) -> str:
 class _Picture:
     def __init__(self, graph: Graph, plan: Plan) -> None:
         self.graph, self.plan, self.blocks = graph, plan, blocks_of(graph, plan)
+        self.kinds = {node.name: node.kind for node in graph.nodes}
         self.rows = self.blocks[-1].begin + self.blocks[-1].rows if self.blocks else 0
         self.node_row = {node.name: block.begin + i for block in self.blocks for i, node in enumerate(block.nodes)}
         steps = {block.step: block for block in self.blocks if block.step is not None}
@@ -73,7 +74,8 @@ class _Picture:
         self.heights = {block.begin: self._bottom(block) - self._y(block.begin) for block in self.of_step}
 
     def svg(self, styled: bool) -> str:
-        parts = [element("style", plain(STYLE)) if styled else "", gradients([(s.source.format, s.destination.format) for s in self.plan.steps]), self._head()]
+        ground = element("rect", width=self.width, height=self.height, fill="#ffffff")  # where a reader's own is dark
+        parts = [element("style", plain(STYLE)) + ground if styled else "", gradients([(s.source.format, s.destination.format) for s in self.plan.steps]), self._head()]
         parts += [self._link(block) for block in self.blocks]
         parts += [self._straight(net, self.follows_node, self.node_x + _NODE_WIDTH / 2, "edge") for net in self.nets]
         parts += [self._lane(net, self.node_x, -1, lane, "edge") for net, lane in self.net_lanes]
@@ -162,13 +164,15 @@ class _Picture:
         x, top, height = self.kernel_x, self._y(block.begin), self.heights[block.begin]
         y = top + (height - _BOX) / 2
         extents, formats = extents_of(step.destination.shape), format_of(step).replace(">", "\u2192")
-        name, detail = step.name if step.nodes else "change of format", detail_of(step)
+        # The first node's name and what the others are: their names stand beside it.
+        others = [self.kinds[name].replace("_", " ") for name in step.nodes[1:]]
+        name, detail = " + ".join([step.nodes[0], *others]) if step.nodes else "change of format", detail_of(step)
         words, room = x + 34, _KERNEL_WIDTH - 50
         parts = [element("title", plain(title_of_step(self.plan, step))),
                  element("rect", x=x, y=top, width=_KERNEL_WIDTH, height=height, rx=4, class_="box", fill=fill_of(step.source.format, step.destination.format),
                          stroke=COLORS[step.destination.format]),
                  text(x + 26, y + 17.5, at, "right"),
-                 text(words, y + 11.5, shortened(name, room - 6.6 * len(extents)), "strong"), text(x + _KERNEL_WIDTH - 8, y + 11.5, extents, "small right"),
+                 text(words, y + 11.5, shortened(name, room - 6.6 * len(extents), 12.2), "strong"), text(x + _KERNEL_WIDTH - 8, y + 11.5, extents, "small right"),
                  text(words, y + 22.5, shortened(f"{step.kernel.replace('_', ' ')}{', ' + detail if detail else ''}", room - 5.6 * len(formats), 9.5), "small"),
                  text(x + _KERNEL_WIDTH - 8, y + 22.5, formats, "small right"), self._bar(step, y, most)]
         return element("g", "".join(parts), class_="kernel" if step.nodes else "kernel added")
