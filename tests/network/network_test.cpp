@@ -143,7 +143,7 @@ TEST(Network, ConcatsAreEqual) {
   }
   const auto network = Network::Create(Concats(), OnCpu());
   ASSERT_TRUE(network.ok()) << network.status();
-  EXPECT_THAT(network->Describe(), HasSubstr("channels 128 to 159"));
+  EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
 }
 
 // Each format alone, where tensors can have it; blocks of 32 channels are those of other tests.
@@ -313,6 +313,24 @@ TEST(Network, ResidualsAndFloatsAreEqual) {
   ASSERT_TRUE(network.ok()) << network.status();
   EXPECT_EQ(network->plan().steps.size(), 11u);
   EXPECT_EQ(Differences(*network), 0);
+}
+
+// A concat is in blocks of 32 channels, and a residual that is added to a slice of it in blocks of 4.
+TEST(Network, ResidualOfASliceIsEqual) {
+  GraphBuilder b(11);
+  const int x = b.Input("x", Element::kFloat, 32, 5, 6);
+  const int q = b.Add("q", Element::kUint8, 32, 5, 6, {0.02f, 120});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int m = b.Add("m", Element::kUint8, 4, 5, 6, {0.03f, 100});
+  b.FillProducts(b.Put(Kind::kConvolution, {q}, m), 4, 32, 0.002f);
+  const int r = b.Add("r", Element::kUint8, 4, 5, 6, {0.05f, 100});
+  b.FillProducts(b.Put(Kind::kConvolution, {q, m}, r), 4, 32, 0.002f);
+  const int all = b.Add("all", Element::kUint8, 36, 5, 6, {0.05f, 100});
+  b.Put(Kind::kConcat, {q, r}, all);
+  const int y = b.Add("y", Element::kFloat, 36, 5, 6);
+  b.Put(Kind::kDequantize, {all}, y);
+  b.Output(y);
+  EXPECT_EQ(Differences(b.Make(), OnCpu()), 0);
 }
 
 }  // namespace
