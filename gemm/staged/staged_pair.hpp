@@ -44,7 +44,11 @@ struct StagedPair {
     Element outputs[4];
     auto auxiliary = Auxiliary::Begin(t, shared, i, first_m);
     std::uint32_t shift[4] = {};
-    StagedCorrectionsOf<TileT>::Find(t, shared, p, i, x, edge, c, shift);
+    StagedCorrectionsOf<TileT>::Find(t, shared, i, x, c, shift);
+    typename Map::Sum sums[4];
+    WEFT_UNROLL
+    for (int v = 0; v < 4; ++v) sums[v] = Map::Get(acc, i + v / 2, 2 * x + v % 2, 0);
+    StagedCorrectionsOf<TileT>::AddEdges(t, shared, p, i, x, edge, c, sums);
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
       const int g = 2 * x + v % 2;
@@ -65,7 +69,7 @@ struct StagedPair {
         }
       }
       const float other = Residual::Of(t, p, pixel, wanted, c[g], residual, v);
-      const auto in = Math::InputsOf(p, c[g], shift[v], other, Map::Get(acc, i + v / 2, g, 0));
+      const auto in = Math::InputsOf(p, c[g], shift[v], other, sums[v]);
       if constexpr (Epilogue::OutputStage::kSaturates) {
         values[v] = p.epilogue.template Unrounded<kShift>(in, at);
       } else {

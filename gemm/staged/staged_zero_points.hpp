@@ -30,6 +30,9 @@ struct NoBorder {
   WEFT_DEVICE static BorderPixels<TileT::kRows> FindBorder(arch::Thread, const Shared&) {
     return {};
   }
+  template <class Shared, class Output, class Channels, class Sum>
+  WEFT_DEVICE static void AddEdges(arch::Thread, const Shared&, const Output&, int, int, bool,
+                                   const Channels&, Sum (&)[4]) {}
 };
 
 // Corrections of the channels alone (the padding is filled, and the filter has no zero points).
@@ -37,20 +40,19 @@ template <class TileT>
 struct StagedChannelCorrections : NoBorder<TileT> {
   using Math = typename TileT::Math;
   // What zero points add to the four accumulators that a thread has of the two channels of column
-  // block x and of pixels i and i + 1 (StagedPair). edge: whether any of the warp's eight pixels is
-  // at the border.
-  template <class Shared, class Output, class Channels>
-  WEFT_DEVICE static void Find(arch::Thread, const Shared&, const Output&, int, int x, bool,
-                               const Channels& c, std::uint32_t (&shift)[4]) {
+  // block x and of pixels i and i + 1 (StagedPair).
+  template <class Shared, class Channels>
+  WEFT_DEVICE static void Find(arch::Thread, const Shared&, int, int x, const Channels& c,
+                               std::uint32_t (&shift)[4]) {
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], {});
   }
 };
 template <class TileT>
 struct Absent<StagedChannelCorrections<TileT>> : NoBorder<TileT> {
-  template <class Shared, class Output, class Channels>
-  WEFT_DEVICE static void Find(arch::Thread, const Shared&, const Output&, int, int, bool,
-                               const Channels&, std::uint32_t (&)[4]) {}
+  template <class Shared, class Channels>
+  WEFT_DEVICE static void Find(arch::Thread, const Shared&, int, int, const Channels&,
+                               std::uint32_t (&)[4]) {}
 };
 
 // Corrections that depend on the pixel too.
@@ -76,21 +78,28 @@ struct StagedPixelCorrections {
     return border;
   }
 
-  template <class Shared, class Output, class Channels>
-  WEFT_DEVICE static void Find(arch::Thread t, const Shared& shared, const Output& p, int i, int x,
-                               bool edge, const Channels& c, std::uint32_t (&shift)[4]) {
+  template <class Shared, class Channels>
+  WEFT_DEVICE static void Find(arch::Thread t, const Shared& shared, int i, int x,
+                               const Channels& c, std::uint32_t (&shift)[4]) {
     PairTerms terms{};
-    const auto* const pair = reinterpret_cast<const PairTerms*>(
-        &shared.terms[Map::Group(t)][TileT::Pixels::PixelOf(t, i)]);
-    if constexpr (Math::kFilterZeroPoint) terms = t.LoadShared(pair);
+    if constexpr (Math::kFilterZeroPoint) terms = TermsOf(t, shared, i);
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) shift[v] = Math::Shift(c[2 * x + v % 2], terms.pixel[v / 2]);
+  }
+
+  // Adds to the four accumulators what pixels at the border need besides. edge: whether any of the
+  // warp's eight pixels is at the border. It is apart from Find, so that for all others no register
+  // is a copy of the channel's correction.
+  template <class Shared, class Output, class Channels, class Sum>
+  WEFT_DEVICE static void AddEdges(arch::Thread t, const Shared& shared, const Output& p, int i,
+                                   int x, bool edge, const Channels& c, Sum (&sums)[4]) {
     if constexpr (Math::kEdges) {
       if (!edge) return;
-      terms = t.LoadShared(pair);
+      const PairTerms terms = TermsOf(t, shared, i);
       WEFT_UNROLL
       for (int v = 0; v < 4; ++v) {
-        shift[v] += Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
+        const std::uint32_t more = Math::Edge(t, p, c[2 * x + v % 2], terms.pixel[v / 2]);
+        sums[v] = static_cast<Sum>(static_cast<std::uint32_t>(sums[v]) + more);
       }
     }
   }
@@ -99,6 +108,12 @@ struct StagedPixelCorrections {
   struct alignas(2 * sizeof(typename Math::PixelTerms)) PairTerms {
     typename Math::PixelTerms pixel[2];
   };
+  // Those of pixels i and i + 1.
+  template <class Shared>
+  WEFT_DEVICE static PairTerms TermsOf(arch::Thread t, const Shared& shared, int i) {
+    return t.LoadShared(reinterpret_cast<const PairTerms*>(
+        &shared.terms[Map::Group(t)][TileT::Pixels::PixelOf(t, i)]));
+  }
 };
 
 // Chooses the variant for the policy of StagedTile TileT.
