@@ -113,7 +113,7 @@ absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, cons
                       .src = source.format,
                       .dst = plan.tensors[static_cast<std::size_t>(step.dst)].type.format,
                       .depthwise = what.depthwise,
-                      .source_zero_point = source.quantization.zero_point != 0,
+                      .source_zero_point = CorrectsSource(what.problem, source.quantization),
                       .adds = step.other >= 0},
                      machine);
   if (!found.ok()) return OfNode(found.status(), step.name);

@@ -37,6 +37,21 @@ std::vector<std::int8_t> WithoutGroups(const std::vector<std::int8_t>& values, c
   return all;
 }
 
+// Takes the source's zero point times the sum of each output channel's filter from its bias, modulo 2^32 as sums are.
+void Correct(const std::vector<std::int8_t>& filters, std::int32_t zero_point,
+             std::vector<std::int32_t>* bias) {
+  const std::size_t each = filters.size() / bias->size();
+  for (std::size_t k = 0; k < bias->size(); ++k) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < each; ++i) {
+      sum += static_cast<std::uint32_t>(std::int32_t{filters[k * each + i]});
+    }
+    std::int32_t& b = (*bias)[k];
+    b = static_cast<std::int32_t>(static_cast<std::uint32_t>(b) -
+                                  static_cast<std::uint32_t>(zero_point) * sum);
+  }
+}
+
 // Packs the filter, and makes the correction of a source's zero point.
 template <class Buffer>
 absl::Status AppendPacked(const absl::StatusOr<Buffer>& packed, const conv::Problem& problem,
@@ -157,7 +172,8 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   const conv::Problem& p = what.problem;
   const Format src = plan.tensors[static_cast<std::size_t>(step.src)].type.format;
   const auto values = NumbersOf<std::int8_t>(graph, node.filter);
-  const std::int32_t zero_point = in.quantization.zero_point;
+  const bool corrects = CorrectsSource(p, in.quantization);
+  const std::int32_t zero_point = corrects ? in.quantization.zero_point : 0;
   ConvolutionConstants constants;
   absl::Status status;
   if (what.depthwise) {
@@ -173,6 +189,7 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
   if (!status.ok()) return status;
   auto bias = NumbersOf<std::int32_t>(graph, node.bias);
   bias.resize(static_cast<std::size_t>(p.k));
+  if (!corrects) Correct(values, in.quantization.zero_point, &bias);
   constants.bias_at = Append(bias.data(), 4 * p.k, bytes);
   std::vector<float> scales = NumbersOf<float>(graph, node.filter_scale);
   scales.resize(static_cast<std::size_t>(p.k), scales[0]);

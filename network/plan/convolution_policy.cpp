@@ -64,9 +64,9 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
       dst.element == Element::kFloat
           ? "ToFloat"
           : absl::StrCat(absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
-  const std::string stages =
-      absl::StrCat(residual, src.quantization.zero_point != 0 ? "SourceZeroPoint, " : "",
-                   "SumBias, Scale, ", output);
+  const std::string stages = absl::StrCat(
+      residual, CorrectsSource(what.problem, src.quantization) ? "SourceZeroPoint, " : "",
+      "SumBias, Scale, ", output);
   policy.text = rtc::PolicySource(
       {.name = "NetworkConvolution",
        .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",

@@ -153,7 +153,8 @@ class Planner {
     const Node& n = node(fusion.convolution);
     FormatKernel k = {.src = n.inputs[0], .dst = dst, .is_convolution = true};
     k.question.problem = ProblemOf(n, &k.question.depthwise);
-    k.question.source_zero_point = tensor(n.inputs[0]).quantization.zero_point != 0;
+    k.question.source_zero_point =
+        CorrectsSource(k.question.problem, tensor(n.inputs[0]).quantization);
     k.question.adds = fusions_.Adds(fusion);
     if (n.inputs.size() > 1) k.other = n.inputs[1];
     if (fusion.add >= 0) k.other = node(fusion.add).inputs[fusions_.SumIsFirst(fusion) ? 1 : 0];

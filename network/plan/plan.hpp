@@ -42,6 +42,13 @@ struct ConvolutionStep {
   bool table_is_last = true;  // it is of the sum, if there is one; false: of its operand
 };
 
+// Whether a convolution's kernel corrects its sums for the zero point of its source: padding counts as that, so that pixels at
+// the border need another correction than all others. Without padding the bias has the one of all.
+inline bool CorrectsSource(const conv::Problem& p, const Quantization& source) {
+  const bool pads = p.pad_top != 0 || p.pad_left != 0 || p.pad_bottom != 0 || p.pad_right != 0;
+  return source.zero_point != 0 && pads;
+}
+
 // One kernel. src, other and dst are places in Plan::tensors; other is -1 where nothing else is read.
 struct Step {
   int src = -1, other = -1, dst = -1;
