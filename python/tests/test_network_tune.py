@@ -42,7 +42,7 @@ def test_tuning_on_the_cpu_is_refused():
 class Planned:
     """What a network of a GPU would be."""
 
-    def __init__(self, file, batch, gpu, fuse, tiles, **other):
+    def __init__(self, file, batch, gpu, fuse, tiles, *others, **more):
         self.batch, self.gpu, self.tiles = batch, gpu, {"conv": "Tile64x64", "fc": "Mma128x64", **tiles}
 
     def tune(self, progress, most):
