@@ -230,7 +230,9 @@ class Planner {
         .node = fusion.convolution, .element = tensor(n.output).element, .add = fusion.add};
     step.problem = ProblemOf(n, &step.depthwise);
     const int src = Source(n.inputs[0]);
-    int other = n.inputs.size() > 1 ? Source(n.inputs[1]) : -1;
+    // What is added lies as the output does.
+    const Format format = FormatOf(fusions_.RootOf(output));
+    int other = n.inputs.size() > 1 ? Source(n.inputs[1], format) : -1;
     if (fusion.table >= 0) {
       step.table = fusions_.table(fusion.table);
       step.table_element = tensor(node(fusion.table).output).element;
@@ -243,7 +245,7 @@ class Planner {
     if (fusion.add >= 0) {
       step.sum_is_first = fusions_.SumIsFirst(fusion);
       const int operand = node(fusion.add).inputs[step.sum_is_first ? 1 : 0];
-      other = Source(operand, FormatOf(fusions_.RootOf(output)));
+      other = Source(operand, format);
     }
     std::string name = n.name;
     for (const int behind :
