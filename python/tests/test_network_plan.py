@@ -48,7 +48,9 @@ class RandomBlocks:
         c, h, w = self.shapes[x]
         depthwise = c == k and self.chance(3)
         filter = self.random.integers(-128, 128, (k, 1 if depthwise else c, 3, 3)).astype(np.int8)
-        return self.node("convolution", [x], (k, h, w), window=(3, 3), padding=(1, 1, 1, 1), groups=k if depthwise else 1, filter=filter,
+        same = [name for name, t in self.tensors.items() if t.shape == (k, h, w) and t.element != "float"]
+        residual = [same[self.number(0, len(same) - 1)]] if same and self.chance(5) else []
+        return self.node("convolution", [x, *residual], (k, h, w), window=(3, 3), padding=(1, 1, 1, 1), groups=k if depthwise else 1, filter=filter,
                          filter_scale=self.random.uniform(0.5, 2, k).astype(np.float32) / np.float32(40 * filter[0].size ** 0.5),
                          bias=self.random.integers(-900, 900, k).astype(np.int32))
 

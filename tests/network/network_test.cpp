@@ -333,5 +333,30 @@ TEST(Network, ResidualOfASliceIsEqual) {
   EXPECT_EQ(Differences(b.Make(), OnCpu()), 0);
 }
 
+// A residual lies as the output does, here in blocks, since a concat reads that.
+TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
+  GraphBuilder b(13);
+  const int x = b.Input("x", Element::kFloat, 3, 6, 7);
+  const int q = b.Add("q", Element::kInt8, 3, 6, 7, {0.02f, 7});
+  b.Put(Kind::kQuantize, {x}, q);
+  const auto add = [&](const char* name, std::int64_t c) {
+    return b.Add(name, Element::kUint8, c, 6, 7, {0.05f, 100});
+  };
+  const int a = add("a", 48), first = add("first", 32), second = add("second", 48);
+  b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 48, 3, 0.01f);
+  b.FillProducts(b.Put(Kind::kConvolution, {a}, first), 32, 48, 0.002f);
+  b.FillProducts(b.Put(Kind::kConvolution, {q, a}, second), 48, 3, 0.01f);
+  const int all = add("all", 80);
+  b.Put(Kind::kConcat, {first, second}, all);
+  const int y = b.Add("y", Element::kFloat, 80, 6, 7);
+  b.Put(Kind::kDequantize, {all}, y);
+  b.Output(y);
+  for (const std::int64_t batch : {1, 2}) {
+    NetworkOptions options = OnCpu(batch);
+    options.formats = {Format::kNhwc};
+    EXPECT_EQ(Differences(b.Make(), options), 0) << batch;
+  }
+}
+
 }  // namespace
 }  // namespace weft::network
