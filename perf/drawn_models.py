@@ -56,16 +56,20 @@ def notes_of(model):
 
 
 def pack(path, graph, notes, wanted):
-    """Writes a graph that was imported from a quantized model, the notes of that of floats, and the outputs that are wanted."""
+    """Writes a graph that was imported from a quantized model, the notes of that of floats, and the outputs that are wanted.
+
+    notes: None of a model whose weights nobody draws, which are written.
+    """
     import weft.network
 
+    notes = notes or dict(asked=[], layers=[], model=None)
     asked, layers = notes["asked"], notes["layers"]
     data = bytearray(weft.network.write_graph(graph))
     filters = [i for i, (_, _, shape) in enumerate(asked) if len(shape) > 1]
     if len(layers) != len(filters):
         raise ValueError(f"{path}: {len(layers)} layers have weights, and {len(filters)} arrays are drawn")
     numbers = dict(zip(layers, filters))
-    products = [node.name for node in graph.nodes if node.filter is not None]
+    products = [node.name for node in graph.nodes if node.filter is not None and layers]
     drawn = {name: numbers[name.removesuffix("_quant")] for name in products}
     found = {number: (place, scale) for number, place, scale in places(data, drawn)}
     for number, weights in enumerate(draws(asked)):

@@ -6,10 +6,11 @@
     perf/networks.py run FOLDER --json=FILE --peers default       # the same networks in half by torch.compile, beside the times of the file
     perf/networks.py unpack FOLDER                                # the networks as .weft files beside those of make
 
-Models have random weights, which are drawn there again (drawn_models.py); outputs are onnxruntime's on x86, of four random images. A time is
-the median of several, each of a CUDA graph that is replayed over and over, of a float image in and logits out, over several inputs in turn
-where they do not fit the L2 cache. The peer (torch_network.py) is measured likewise, with images of half in channels_last, in each of the modes
-that are named; `ratio` is the best of them over ours. A kernel's microseconds are torch's profiler's, of one run that is no graph.
+Models have random weights, which are drawn there again (drawn_models.py); outputs are onnxruntime's on x86, of four random images, but of
+exports of PyTorch and TensorRT's placement those of the formulas of docs/networks.md. A time is the median of several, each of a CUDA
+graph that is replayed over and over, of a float image in and logits out, over several inputs in turn where they do not fit the L2 cache.
+The peer (torch_network.py) is measured likewise, with images of half in channels_last, in each of the modes that are named; `ratio` is the
+best of them over ours. A kernel's microseconds are torch's profiler's, of one run that is no graph.
 """
 import argparse
 import fnmatch
@@ -43,6 +44,18 @@ def models():
             yield f"{name}_{size}_{'s8' if signed else 'u8'}", functools.partial(model, size), dict(signed=signed, qdq=name in qdq), size
 
 
+def exports():
+    """Of PyTorch's exports that tests have, and of random models in TensorRT's placement, the name and the model. The formulas say what they compute."""
+    import onnx
+    import placed_models
+
+    for name, element in (("pt2e_x86", "u8"), ("pt2e_xnnpack", "s8")):
+        yield f"{name}_32_{element}", onnx.load(ROOT / "python/tests/models" / f"{name}.onnx")
+    for seed in range(4):
+        made = placed_models.PlacedModel(seed, "int8" if seed % 2 else "uint8", exact=False)
+        yield f"placed{seed}_{made.size[1]}_{'s8' if seed % 2 else 'u8'}", made.model()
+
+
 def fits(name, patterns):
     return not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
@@ -68,6 +81,13 @@ def make(folder, patterns):
         each = [session.run(None, {"x": x[i:i + 1]}) for i in range(IMAGES)]
         drawn_models.pack(path, weft.network.import_onnx(quantised), notes, [np.concatenate(parts) for parts in zip(*each)])
         print(f"{name}: {len(quantised.graph.node)} nodes, {path.stat().st_size / 1e6:.2f} MB", flush=True)
+    for name, model in exports():
+        path = folder / f"{name}.npz"
+        if path.exists() or not fits(name, patterns):
+            continue
+        graph = weft.network.import_onnx(model)
+        shape = graph.tensors[graph.inputs[0]].shape
+        drawn_models.pack(path, graph, None, weft.network.run_reference(graph, {graph.inputs[0]: images(shape)}).values())
 
 
 def images(shape):
@@ -207,6 +227,8 @@ def run(folder, output, patterns, modes, tunes):
     for path in paths if modes else ():
         with np.load(path) as file:
             model = json.loads(str(file["notes"]))["model"]
+        if model is None:
+            continue
         row = rows[path.stem]
         size = int(path.stem.split("_")[-2])
         for times in row["times"]:

@@ -56,6 +56,17 @@ def test_other_weights_are_noticed(tmp_path, monkeypatch):
         networks.make(tmp_path, ["vgg16_64_s8"])
 
 
+def test_exports_are_written_whole(tmp_path):
+    networks.make(tmp_path, ["pt2e_*", "placed0*"])
+    assert sorted(path.stem[:6] for path in tmp_path.iterdir()) == ["placed", "pt2e_x", "pt2e_x"]
+    for path in tmp_path.iterdir():
+        data, model, wanted = drawn_models.unpack(path)
+        graph = network.read_graph(data)
+        assert model is None and any(len(node.inputs) == 2 for node in graph.nodes)
+        got = network.run_reference(graph, {graph.inputs[0]: networks.images(graph.tensors[graph.inputs[0]].shape)})
+        assert all(np.array_equal(y, w) for y, w in zip(got.values(), wanted))
+
+
 @pytest.mark.parametrize("name", ("mobilenet_v2", "mobilenet_v3", "efficientnet"))
 def test_published_sizes(name):
     """Millions of weights and biases, where BatchNormalizations are folded."""

@@ -78,7 +78,7 @@ class Networks(unittest.TestCase):
         time = {"batch": 1, "ms": 0.2, "images_per_s": 5000, "arena_mb_per_image": 1.5}
         peers = {"torch_half_ms": {"default": 0.6, "max-autotune-no-cudagraphs": 0.5}, "ratio": 2.5}
         rows = [{"name": name, "outputs": 400, "differ": 0, "times": [times]} for name, times in
-                (("a_64_u8", time), ("yolo_320_u8", {**time, **peers}), ("resnet50_224_u8", time))]
+                (("a_64_u8", time), ("yolo_320_u8", {**time, **peers}), ("resnet50_224_u8", time), ("placed0_8_u8", time))]
         with tempfile.TemporaryDirectory() as folder:
             self.assertIsNone(report_networks.networks(pathlib.Path(folder), tables.table))
             result = {"commit": "c0ffee", "gpu": "a GPU", "torch": "2.11", "networks": rows}
@@ -89,6 +89,7 @@ class Networks(unittest.TestCase):
         self.assertLess(text.index("resnet50"), text.index("yolo"))
         self.assertLess(text.index("yolo"), text.index("| 1 | 0.200 | 5,000 |  |  | 1.50 | 0 of 400 | c0ffee |\n\na GPU, commits c0ffee"))
         self.assertIn(" PyTorch 2.11. ", text)
+        self.assertNotIn("placed", text)
 
 
 class Benches(unittest.TestCase):
