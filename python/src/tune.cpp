@@ -74,7 +74,7 @@ std::vector<std::string> Operator::CandidateTiles(bool gpu) const {
   network::TileQuestion question = {.problem = steps_[0].plan.problem,
                                     .src = FormatOf(src()),
                                     .dst = FormatOf(dst()),
-                                    .depthwise = image().facts.depthwise,
+                                    .depthwise = image().facts.IsDepthwise(),
                                     .source_zero_point = image().epilogue.source_zero_point,
                                     .adds = image().epilogue.residual};
   // Tiles of groups are compared as those of one filter for all channels, which has families.
