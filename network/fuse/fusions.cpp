@@ -74,8 +74,10 @@ void Fusions::FindFusions() {
 void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch) {
   for (const Node& n : graph().nodes) {
     if (!fuse_ || n.kind != Kind::kConcat) continue;
-    const std::int64_t block = VisitFormat(formats[static_cast<std::size_t>(n.output)],
-                                           []<class Layout>() { return Layout::kInterleave; });
+    // Tensor operators write from multiples of 16 channels on, also where blocks are smaller.
+    const std::int64_t block =
+        std::max(16, VisitFormat(formats[static_cast<std::size_t>(n.output)],
+                                 []<class Layout>() { return Layout::kInterleave; }));
     std::int64_t channel = 0;
     for (const int input : n.inputs) {
       const std::int64_t c = tensor(input).c;

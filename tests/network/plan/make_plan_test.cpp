@@ -61,5 +61,20 @@ TEST(MakePlan, SlicesSayWhereTheyBegin) {
   EXPECT_THAT(channels, ElementsAre(0, 32, 96, 160, 128));
 }
 
+// Blocks of 4 channels end where no kernel but a convolution's can begin.
+TEST(MakePlan, SlicesBeginAtMultiplesOf16) {
+  GraphBuilder b;
+  const int x = b.Input("x", Element::kUint8, 20, 4, 4);
+  const int y = b.Input("y", Element::kUint8, 32, 4, 4);
+  const int p = b.Add("p", Element::kUint8, 20, 4, 4), r = b.Add("r", Element::kUint8, 32, 4, 4);
+  b.Put(Kind::kMaxPool, {x}, p);
+  b.Put(Kind::kMaxPool, {y}, r);
+  const int all = b.Add("all", Element::kUint8, 52, 4, 4);
+  b.Put(Kind::kConcat, {p, r}, all);
+  b.Output(all);
+  EXPECT_THAT(Names(b.Make(), {.formats = {Format::kNc4}}),
+              ElementsAre("x", "node0", "y", "node1", "node2", "node2", "all"));
+}
+
 }  // namespace
 }  // namespace weft::network
