@@ -124,6 +124,18 @@ TEST(Engine, GivenTilesComeBeforeThoseOfTheFile) {
 }
 
 // The file is one of a graph as well.
+// The formats that the planner chose among are part of a plan.
+TEST(Engine, KeepsItsFormats) {
+  const auto network = Network::Create(
+      OneConvolution(), {.batch = 2, .back_end = rtc::BackEnd::kCpu, .formats = {Format::kNc4}});
+  ASSERT_TRUE(network.ok()) << network.status();
+  const auto saved = network->Save();
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  const auto loaded = Network::Load(*saved, WithoutCompiler(2));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_THAT(loaded->Describe(), HasSubstr("y (uint8 40x3x4 nc4)"));
+}
+
 TEST(Engine, IsReadAsAGraph) {
   const auto graph = ReadGraph(OnCpu());
   ASSERT_TRUE(graph.ok()) << graph.status();
