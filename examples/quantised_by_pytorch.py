@@ -3,7 +3,7 @@
 
     python examples/quantised_by_pytorch.py model.onnx               # uint8 activations, int8 weights of each channel, 64 x 64 pixels
     python examples/quantised_by_pytorch.py model.onnx --width 64 --size 224
-    weft_run model.onnx --compare onnxruntime                        # which computes floats of such a model: a few numbers differ by a step
+    weft_run model.onnx --compare reference                          # the formulas of docs/networks.md: onnxruntime computes floats of such a model
 
 It takes the packages torch, torchao, onnxscript and onnx. The network has the blocks of ResNets with random weights; yours takes the place of
 `Network`, and pictures that of `torch.randn`, which calibrates. Nothing else changes.
