@@ -1,6 +1,7 @@
 """What is said and shown of a network's kernels: Network.plan and Network.profile, the table, the page and the limit of memory."""
 import dataclasses
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -163,6 +164,19 @@ def test_command(model, file, tmp_path, capsys):
     assert [section.get("id") for section in root.iter(f"{XHTML}section")] == ["batch-1", "batch-2"]
     assert run.main([file, "--cpu", "--page", str(picture)]) == 0
     assert ElementTree.fromstring(picture.read_text(encoding="utf-8")).tag == f"{SVG}svg"
+
+
+def test_tuned(file, monkeypatch, tmp_path, capsys):
+    """Each number of images is tuned, and what is saved has the kernels that were found."""
+    calls = []
+    monkeypatch.setattr(run._weft, "gpu", lambda: "compute capability 9.0")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr(network.Network, "tune", lambda self, batch, progress: calls.append((batch, progress)) or {"before_us": 1234.5, "after_us": 2.0})
+    monkeypatch.setattr(network.Network, "save", lambda self, path, on, batch: calls.append((on, batch)) or path.write_bytes(b"engine"))
+    assert run.main([file, "--tune", "--batch", "1,2", "--save", str(tmp_path / "engine.weft")]) == 0
+    assert calls == [(1, True), (2, True), (["gpu"], [1, 2])]
+    assert "batch 2 tuned: 1,234.5 us a run before, 2.0 us after" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("more, sentence", [(["--memory", "lots"], "--memory lots is no amount of memory above 0"), (["--memory", "0MB"], "--memory 0MB is no amount"),
