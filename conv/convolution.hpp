@@ -82,7 +82,9 @@ class Convolution {
   }
 
   // The extents of one filter, as PackFilter, PackFilters and PackDepthwiseFilter take them.
-  FilterExtents filter_extents() const { return PackedExtents(problem(), kImage.facts.IsDepthwise()); }
+  FilterExtents filter_extents() const {
+    return PackedExtents(problem(), kImage.facts.IsDepthwise());
+  }
 
   // How many filters the prologue's bank must have; 0: any number.
   std::int64_t filters() const { return Prologue::Filters(plan_.batch); }

@@ -57,7 +57,7 @@ struct TensorOperator::State {
   TensorPlan plan;  // of what is not empty
   bool has_other = false, empty = false;
   std::shared_ptr<rtc::Archive> archive;  // or null
-  std::string who;  // that errors of runs begin with
+  std::string who;                        // that errors of runs begin with
 };
 
 absl::StatusOr<TensorOperator> TensorOperator::Create(const TensorProblem& problem,
