@@ -19,7 +19,7 @@ mapfile -t all < <(apt-cache depends --recurse --no-recommends --no-suggests --n
   done
 )
 
-measured=(conv gemm layouts epilogues prologues perf cmake CMakeLists.txt tests/reference
+measured=(conv gemm layouts epilogues prologues network rtc perf cmake CMakeLists.txt tests/reference
           ':!perf/results' ':!*.md' ':!*.md.in' ':!*.py' ':!*.sh')
 commit=$(git log -1 --abbrev=10 --format=%h -- "${measured[@]}")
 [ -z "$(git status --porcelain -- "${measured[@]}")" ] || commit=$commit-dirty
