@@ -1,5 +1,6 @@
 """What is said and shown of a network's kernels: Network.plan and Network.profile, the table, the page and the limit of memory."""
 import dataclasses
+import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -166,6 +167,14 @@ def test_command(model, file, tmp_path, capsys):
     assert ElementTree.fromstring(picture.read_text(encoding="utf-8")).tag == f"{SVG}svg"
 
 
+def test_layouts(file, capsys):
+    """Formats that are given are those of kernels, of which the page has the colours."""
+    picture = pathlib.Path(file).with_suffix(".svg")
+    assert run.main([file, "--cpu", "--layouts", "nhwc,nc4", "--profile", "--page", str(picture), "--compare", "reference"]) == 0
+    said = capsys.readouterr().out
+    assert " nhwc " in said and "y: 0 of 1024 elements differ" in said and svg.COLORS["nhwc"] in picture.read_text(encoding="utf-8")
+
+
 def test_tuned(file, monkeypatch, tmp_path, capsys):
     """Each number of images is tuned, and what is saved has the kernels that were found."""
     calls = []
@@ -180,7 +189,7 @@ def test_tuned(file, monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("more, sentence", [(["--memory", "lots"], "--memory lots is no amount of memory above 0"), (["--memory", "0MB"], "--memory 0MB is no amount"),
-                                            (["--tune"], "--tune measures kernels on a GPU"), (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
+                                            (["--layouts", "nc8"], 'layouts has "nc8"; give some of'), (["--tune"], "--tune measures kernels on a GPU"), (["--page", "page.pdf"], "--page page.pdf: give a file.html or file.svg"),
                                             (["--reference", "--page", "page.html"], "without --reference, which has no kernels"),
                                             (["--page", "none/page.html"], "--page none/page.html: No such file or directory")])
 def test_refused(file, more, sentence, capsys):
