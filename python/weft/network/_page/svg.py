@@ -5,7 +5,7 @@ import re
 from html import escape
 
 # Told apart by people who see few colours, too: their lightness differs as well.
-COLORS = {"nchw": "#7b8794", "nhwc": "#e39a1c", "nc4": "#2f9e6e", "nc32": "#2f6fc4"}
+COLORS = {"nchw": "#7b8794", "nhwc": "#c98310", "nc4": "#2f9e6e", "nc32": "#2f6fc4"}
 MEANINGS = {"nchw": "NCHW, as models have it", "nhwc": "NHWC, channels last", "nc4": "blocks of 4 channels", "nc32": "blocks of 32 channels"}
 # What no file in XML may hold.
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
