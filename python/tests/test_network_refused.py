@@ -194,8 +194,8 @@ def test_damaged_files():
             network.read_graph(data[:length])
     with pytest.raises(weft.ArgumentError):
         network.read_graph(data + bytes(64))
-    with pytest.raises(weft.ArgumentError, match="is of version 2, and this package reads version 1"):
-        network.read_graph(data[:8] + struct.pack("<I", 2) + data[12:])
+    with pytest.raises(weft.ArgumentError, match="is of version 3, and this package reads versions 1 and 2"):
+        network.read_graph(data[:8] + struct.pack("<I", 3) + data[12:])
 
 
 def rewritten(change):
