@@ -185,10 +185,10 @@ def unpack(folder, patterns):
             path.with_suffix(".weft").write_bytes(drawn_models.unpack(path)[0])
 
 
-def run(folder, output, patterns, modes, tunes):
+def run(folder, output, patterns, modes, tunes, bits=False):
     """Measures each network of the folder that the result file does not have; called again, it goes on. The peers come last.
 
-    tunes: the numbers of images for which tiles are tuned before.
+    tunes: the numbers of images for which tiles are tuned before. bits: outputs are compared and nothing is measured.
     """
     import tempfile
 
@@ -199,7 +199,7 @@ def run(folder, output, patterns, modes, tunes):
     commit = pathlib.Path(ROOT / ".carry/commit")
     commit = commit.read_text().strip() if commit.exists() else subprocess.run(
         ["git", "log", "-1", "--format=%h", "--abbrev=10"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    result = dict(commit=commit, gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run", networks=[])
+    result = dict(commit=commit, gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run" + " --bits" * bits, networks=[])
     if output.exists() and (earlier := json.loads(output.read_text()))["commit"] == commit:
         result["networks"] = earlier["networks"]
     rows = {row["name"]: row for row in result["networks"]}
@@ -219,8 +219,8 @@ def run(folder, output, patterns, modes, tunes):
             network = weft.load(file)
         row = rows[path.stem] = dict(name=path.stem, **differences(network, wanted))
         whole = path.stem == "resnet50_224_u8"
-        row["times"] = [measured(network, batch, batch in tunes) for batch in ((1, 64, 256, 512) if whole else (1, 64))]
-        if whole:
+        row["times"] = [measured(network, batch, batch in tunes) for batch in (() if bits else (1, 64, 256, 512) if whole else (1, 64))]
+        if whole and not bits:
             row["profile"] = {f"n{batch}": profile(network, batch) for batch in (1, 64, 512)}
         result["networks"].append(row)
         write(row)
@@ -247,10 +247,11 @@ def main():
     arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
     arguments.add_argument("--json", type=pathlib.Path, default=ROOT / "perf/results/networks-h200.json")
     arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
+    arguments.add_argument("--bits", action="store_true", help="outputs are compared and nothing is measured")
     arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
     if a.what == "run":
-        sys.exit(run(a.folder, a.json, a.only, a.peers, a.tune))
+        sys.exit(run(a.folder, a.json, a.only, a.peers, a.tune, a.bits))
     (make if a.what == "make" else unpack)(a.folder, a.only)
 
 

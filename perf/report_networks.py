@@ -21,9 +21,13 @@ def networks(folder, table):
         for network in result["networks"]:
             if network["name"].startswith("placed"):  # random models, which are there for their bits
                 continue
+            bits = f"{network['differ']} of {network['outputs']}"
+            if not network["times"]:  # of --bits
+                rows.setdefault(network["name"], [(f"`{network['name']}`", *[""] * 7, bits, result["commit"])])
+                continue
             rows.setdefault(network["name"], [
-                (f"`{network['name']}`", time["batch"], f"{time['ms']:.3f}", f"{time['images_per_s']:,}", *peer(time), f"{time['arena_mb_per_image']:.2f}",
-                 f"{network['differ']} of {network['outputs']}", result["commit"]) for time in network["times"]])
+                (f"`{network['name']}`", time["batch"], "tuned" if "tuned_after_us" in time else "model's", f"{time['ms']:.3f}", f"{time['images_per_s']:,}", *peer(time), f"{time['arena_mb_per_image']:.2f}",
+                 bits, result["commit"]) for time in network["times"]])
             if any("ratio" in time for time in network["times"]):
                 torch = f" PyTorch {result['torch']}."
         gpu = result["gpu"]
@@ -31,7 +35,7 @@ def networks(folder, table):
         return None
     order = {name: at for at, name in enumerate(WHOLE)}
     lines = [line for name in sorted(rows, key=lambda name: (order.get(name, len(order)), name)) for line in rows[name]]
-    return table(("network", "N:", "ms:", "images/s:", "torch half, ms:", "torch / ours:", "MB of arena an image:", "outputs that differ:", "commit"), lines) + (
+    return table(("network", "N:", "tiles", "ms:", "images/s:", "torch half, ms:", "torch / ours:", "MB of arena an image:", "outputs that differ:", "commit"), lines) + (
         f"\n{gpu}, commits {', '.join(sources)}.{torch} The number behind a name is the rows of its images; of more than 64 the network is as it was "
         "published (MobileNet-V3 large, EfficientNet-B0, YOLOv5s), others are narrower. *torch half* is the same network of floats by `torch.compile`, "
         "channels last, in a CUDA graph, in the fastest of the modes that were tried.\n")

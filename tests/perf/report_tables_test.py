@@ -78,18 +78,25 @@ class Networks(unittest.TestCase):
         time = {"batch": 1, "ms": 0.2, "images_per_s": 5000, "arena_mb_per_image": 1.5}
         peers = {"torch_half_ms": {"default": 0.6, "max-autotune-no-cudagraphs": 0.5}, "ratio": 2.5}
         rows = [{"name": name, "outputs": 400, "differ": 0, "times": [times]} for name, times in
-                (("a_64_u8", time), ("yolo_320_u8", {**time, **peers}), ("resnet50_224_u8", time), ("placed0_8_u8", time))]
+                (("a_64_u8", {**time, "tuned_after_us": 198.0}), ("yolo_320_u8", {**time, **peers}), ("resnet50_224_u8", time), ("placed0_8_u8", time))]
         with tempfile.TemporaryDirectory() as folder:
             self.assertIsNone(report_networks.networks(pathlib.Path(folder), tables.table))
             result = {"commit": "c0ffee", "gpu": "a GPU", "torch": "2.11", "networks": rows}
             (pathlib.Path(folder) / report_networks.FILES[0]).write_text(json.dumps(result))
             (pathlib.Path(folder) / report_networks.FILES[1]).write_text(json.dumps({**result, "commit": "older"}))
             text = report_networks.networks(pathlib.Path(folder), tables.table)
-        self.assertIn("| `yolo_320_u8` | 1 | 0.200 | 5,000 | 0.500 | 2.50 | 1.50 | 0 of 400 | c0ffee |", text)
+        self.assertIn("| `yolo_320_u8` | 1 | model's | 0.200 | 5,000 | 0.500 | 2.50 | 1.50 | 0 of 400 | c0ffee |", text)
         self.assertLess(text.index("resnet50"), text.index("yolo"))
-        self.assertLess(text.index("yolo"), text.index("| 1 | 0.200 | 5,000 |  |  | 1.50 | 0 of 400 | c0ffee |\n\na GPU, commits c0ffee"))
+        self.assertLess(text.index("yolo"), text.index("| 1 | tuned | 0.200 | 5,000 |  |  | 1.50 | 0 of 400 | c0ffee |\n\na GPU, commits c0ffee"))
         self.assertIn(" PyTorch 2.11. ", text)
         self.assertNotIn("placed", text)
+
+    def test_bits_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            row = {"name": "a_64_s8", "outputs": 400, "differ": 3, "times": []}
+            (pathlib.Path(folder) / report_networks.FILES[0]).write_text(json.dumps({"commit": "c0ffee", "gpu": "a GPU", "networks": [row]}))
+            text = report_networks.networks(pathlib.Path(folder), tables.table)
+        self.assertIn("| `a_64_s8` |  |  |  |  |  |  |  | 3 of 400 | c0ffee |", text)
 
 
 class Benches(unittest.TestCase):
