@@ -38,7 +38,7 @@ struct NetworkOptions {
   // Of kGpu: the GPU that is planned and compiled for, which this machine need not have (GpuNamed of
   // weft/network/engine/gpus.hpp); nothing: the current one.
   std::optional<arch::DeviceLimits> gpu{};
-  bool fuse = true;  // additions are part of a convolution's kernel where that is possible
+  bool fuse = true;  // nodes share a kernel where that is possible (network/fuse)
   // What integers may lie in, as PlanOptions::formats; on a GPU the model of times chooses among them.
   std::vector<Format> formats{};
   // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of

@@ -35,10 +35,15 @@ def networks(folder, table):
         return None
     order = {name: at for at, name in enumerate(WHOLE)}
     lines = [line for name in sorted(rows, key=lambda name: (order.get(name, len(order)), name)) for line in rows[name]]
-    return table(("network", "N:", "tiles", "ms:", "images/s:", "torch half, ms:", "torch / ours:", "MB of arena an image:", "outputs that differ:", "commit"), lines) + (
+    names = ["network", "N:", "tiles", "ms:", "images/s:", "torch half, ms:", "torch / ours:", "MB of arena an image:", "outputs that differ:", "commit"]
+    note = ("*torch half* is the same network of floats by `torch.compile`, channels last, in a CUDA graph, in the fastest of the modes that were tried.")
+    if not torch:  # nobody has measured a peer
+        names, note = names[:5] + names[7:], ""
+        lines = [line[:5] + line[7:] for line in lines]
+    published = "MobileNet-V3 is the large one, EfficientNet B0" + (", YOLO YOLOv5s" if "yolo_320_u8" in rows else "")
+    return table(names, lines) + (
         f"\n{gpu}, commits {', '.join(sources)}.{torch} The number behind a name is the rows of its images; of more than 64 the network is as it was "
-        "published (MobileNet-V3 large, EfficientNet-B0, YOLOv5s), others are narrower. *torch half* is the same network of floats by `torch.compile`, "
-        "channels last, in a CUDA graph, in the fastest of the modes that were tried.\n")
+        f"published ({published}), others are narrower. {note}".rstrip() + "\n")
 
 
 def peer(time):

@@ -21,7 +21,7 @@ def lines():
     wanted = (os.environ.get("CXX") or "").split()[:1] or ["g++", "c++"]
     found = next(filter(None, map(shutil.which, wanted)), None)
     yield f"C++ compiler for the CPU: {found}, {_version_of(found)}" if found else (
-        f"C++ compiler for the CPU: none of {', '.join(wanted)} on the PATH; install g++ 12 or newer, or name one in CXX")
+        f"C++ compiler for the CPU: none of {', '.join(wanted)} on the PATH; install g++ 11 or newer, or name one in CXX")
     yield f"GPU: {_weft.gpu()}"
     _nvrtc.load()
     yield f"compiler for a GPU: {_weft.nvrtc()}"

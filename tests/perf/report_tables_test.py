@@ -96,7 +96,7 @@ class Networks(unittest.TestCase):
             row = {"name": "a_64_s8", "outputs": 400, "differ": 3, "times": []}
             (pathlib.Path(folder) / report_networks.FILES[0]).write_text(json.dumps({"commit": "c0ffee", "gpu": "a GPU", "networks": [row]}))
             text = report_networks.networks(pathlib.Path(folder), tables.table)
-        self.assertIn("| `a_64_s8` |  |  |  |  |  |  |  | 3 of 400 | c0ffee |", text)
+        self.assertIn("| `a_64_s8` |  |  |  |  |  | 3 of 400 | c0ffee |", text)
 
 
 class Benches(unittest.TestCase):

@@ -38,7 +38,7 @@ class Network:
     It runs where the first input lies: arrays of torch and cupy on a GPU are read there, and the call waits for nothing. For
     each number of images the network is planned and compiled at its first call; `prepare` does so before.
 
-    graph: see weft.network.import_onnx. fuse: whether additions are part of a convolution's kernel where that is possible; the
+    graph: see weft.network.import_onnx. fuse: whether nodes share a kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
     as json writes it. layouts: what tensors of integers may lie in, some of "nhwc", "nc4" and "nc32"; on a GPU the model of times
     chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
