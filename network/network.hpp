@@ -64,9 +64,9 @@ class Network {
   // neither this network nor one made of it has. The errors that Create has about tiles.
   absl::StatusOr<Network> WithTiles(Tiles tiles) const;
 
-  // Makes the network of a file. Where the file is an engine that has a plan for options.batch and the machine, the plan's fusions
-  // are those of the file, and so are tiles that options do not name, and the kernels: neither NVRTC nor a C++ compiler nor a cache is needed. Where
-  // it has none, the network is made as by Create, and Describe() says so. The errors of ReadModel and Create.
+  // Makes the network of a file. Where the file is an engine that has a plan for options.batch and the machine, fusions and
+  // formats are those of the file, whatever the options say, and so are tiles that options do not name, and the kernels: neither NVRTC
+  // nor a C++ compiler nor a cache is needed. Where it has none, the network is made as by Create, and Describe() says so. The errors of ReadModel and Create.
   static absl::StatusOr<Network> Load(std::string_view file, const NetworkOptions& options = {});
   static absl::StatusOr<Network> Load(const Model& model, const NetworkOptions& options = {});
 
