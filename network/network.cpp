@@ -102,7 +102,8 @@ absl::Status TooLarge(const Graph& graph, const Plan& plan, const NetworkOptions
 }  // namespace
 
 absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
-                                      NetworkOptions options) {
+                                      const NetworkOptions& given) {
+  NetworkOptions options = given;
   auto state = std::make_shared<State>();
   state->graph = graph;
   state->on_gpu = options.back_end == rtc::BackEnd::kGpu ||
@@ -133,12 +134,19 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     return TooLarge(graph, *plan, options, of_plan);
   }
   state->plan = *std::move(plan);
-  if (absl::Status s = state->AddSteps(options); !s.ok()) {
+  const absl::Status added = state->AddSteps(options);
+  if (added.ok()) return Network(std::move(state));
+  if (state->file == nullptr) {
     return state->note.empty()
-               ? s
-               : absl::Status(s.code(), absl::StrCat(s.message(), "; ", state->note));
+               ? added
+               : absl::Status(added.code(), absl::StrCat(added.message(), "; ", state->note));
   }
-  return Network(std::move(state));
+  // This version of Weft plans the graph otherwise than the one that made the file.
+  absl::StatusOr<Network> anew = Make(graph, nullptr, given);
+  if (anew.ok()) {
+    anew->state_->note = absl::StrCat("the file's kernels are not used: ", added.message());
+  }
+  return anew;
 }
 
 absl::StatusOr<Network> Network::Create(const Graph& graph, const NetworkOptions& options) {
@@ -147,12 +155,14 @@ absl::StatusOr<Network> Network::Create(const Graph& graph, const NetworkOptions
 }
 
 absl::StatusOr<Network> Network::Load(const Model& model, const NetworkOptions& options) {
-  return Make(model.graph, &model, options);  // ReadModel has checked the graph
+  if (absl::Status s = CheckGraph(model.graph); !s.ok()) return s;
+  return Make(model.graph, &model, options);
 }
 
 absl::StatusOr<Network> Network::Load(std::string_view file, const NetworkOptions& options) {
   const absl::StatusOr<Model> model = ReadModel(file);
-  return model.ok() ? Load(*model, options) : model.status();
+  // ReadModel has checked the graph.
+  return model.ok() ? Make(model->graph, &*model, options) : model.status();
 }
 
 absl::StatusOr<std::string> Network::Save() const {

@@ -114,7 +114,7 @@ class Network {
 
   // Of each step of the plan, what runs it: a convolution's tile, such as "Mma128x64", or a TensorOperator's kind.
   std::vector<std::string> Kernels() const;
-  // Why compiled kernels of a file are not used, though there are some; else empty.
+  // Which compiled kernels of a file are used, or why none are; empty where it has none.
   const std::string& note() const;
   // A line for each kernel: its nodes, what it reads and writes, in which formats, with which tile. network/report.hpp has the
   // same as data.
@@ -123,7 +123,7 @@ class Network {
  private:
   struct State;
   static absl::StatusOr<Network> Make(const Graph& graph, const Model* model,
-                                      NetworkOptions options);
+                                      const NetworkOptions& given);
   explicit Network(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

@@ -46,7 +46,9 @@ class Operators {
     if (!entry->op.has_value()) {
       rtc::Options options = options_;
       options.values = policy.values;
-      entry->op = rtc::Compile(policy.text, options);
+      absl::StatusOr<rtc::Operator> op = rtc::Compile(policy.text, options);
+      if (!op.ok()) return op.status();  // the next call tries again
+      entry->op = *std::move(op);
     }
     return *entry->op;
   }
@@ -56,7 +58,7 @@ class Operators {
  private:
   struct Entry {
     std::mutex mutex;
-    std::optional<absl::StatusOr<rtc::Operator>> op;
+    std::optional<rtc::Operator> op;
   };
 
   const rtc::Options options_;

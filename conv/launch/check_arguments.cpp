@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/launch/start.hpp"
@@ -27,6 +28,11 @@ absl::Status CheckSlice(const PolicyImage& image, const Problem& problem, const 
   };
   if (run.dst_channels < problem.k) {
     return wrong(" is less than problem.k=", problem.k,
+                 "; give the channels of the tensor that dst is a slice of, or 0");
+  }
+  constexpr std::int64_t kMost = (std::numeric_limits<std::int32_t>::max)();
+  if (run.dst_channels > kMost) {
+    return wrong(" is greater than ", kMost,
                  "; give the channels of the tensor that dst is a slice of, or 0");
   }
   if (image.dst.interleave == 1) {

@@ -2,7 +2,7 @@
 // runs it while a project is built.
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -79,8 +79,11 @@ absl::StatusOr<Wanted> Read(const std::vector<std::string>& words) {
 
 absl::Status Run(const Wanted& wanted) {
   std::ifstream file(wanted.model, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  if (!file) return absl::NotFoundError(absl::StrCat(wanted.model, " cannot be read"));
+  std::ostringstream text;
+  text << file.rdbuf();  // a folder has none
+  const std::string bytes = text.str();
+  if (!file || !text || bytes.empty())
+    return absl::NotFoundError(absl::StrCat(wanted.model, " cannot be read"));
   const absl::StatusOr<weft::network::Model> model = weft::network::ReadModel(bytes);
   if (!model.ok()) return model.status();
   std::vector<weft::network::Network> networks;

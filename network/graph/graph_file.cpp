@@ -28,7 +28,12 @@ Number NumberAt(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// Reads one object of the text: each key once, and at the end says which are not known.
+// A value in a sentence. Lists and objects are not written out: they may be as deep as the file is long.
+std::string SaidOf(const Json& value) {
+  return value.is_structured() ? absl::StrCat("an ", value.type_name()) : value.dump();
+}
+
+// Reads one object of the text, and at the end says which of its keys are not known.
 class Fields {
  public:
   Fields(const Json& json, std::string where, absl::Status* status)
@@ -90,7 +95,7 @@ class Fields {
     if (value == nullptr) return;
     if (!value->is_object()) return Fail(key, " is no object");
     for (const auto& [name, text] : value->items()) {
-      if (!text.is_string()) return Fail(key, " has ", text.dump(), ", which is no text");
+      if (!text.is_string()) return Fail(key, " has ", SaidOf(text), ", which is no text");
       texts->emplace(name, text.get<std::string>());
     }
   }
@@ -150,7 +155,7 @@ class Names {
     std::vector<int> found;
     for (const Json& name : fields.List(key)) {
       found.push_back(Find(name));
-      if (found.back() < 0) fields.Fail(key, " has ", name.dump(), ", which no tensor is called");
+      if (found.back() < 0) fields.Fail(key, " has ", SaidOf(name), ", which no tensor is called");
     }
     return found;
   }
@@ -218,7 +223,7 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
   for (const Json& name : fields.List("formats")) {
     const auto format = FormatOf(name.is_string() ? name.get<std::string>() : "");
     if (!format.has_value()) {
-      fields.Fail("formats has ", name.dump(), "; it has some of nhwc, nc4 and nc32");
+      fields.Fail("formats has ", SaidOf(name), "; it has some of nhwc, nc4 and nc32");
       break;
     }
     plan.formats.push_back(*format);

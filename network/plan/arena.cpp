@@ -39,7 +39,8 @@ bool InArena(const Plan& plan, int tensor) {
   return plan.tensors[static_cast<std::size_t>(tensor)].where == PlacedTensor::Where::kArena;
 }
 
-// Convolutions may write where their residual lies, whose last reader they are.
+// Convolutions may write where their residual lies, whose last reader they are: outputs as large as that, which no slice of
+// a concat's result is.
 void ShareResiduals(const Plan& plan, std::vector<Life>* lives) {
   for (int step = 0; step < static_cast<int>(plan.steps.size()); ++step) {
     const Step& s = plan.steps[static_cast<std::size_t>(step)];
@@ -48,7 +49,10 @@ void ShareResiduals(const Plan& plan, std::vector<Life>* lives) {
     if (!InArena(plan, s.other) || !InArena(plan, s.dst)) continue;
     Life& other = (*lives)[static_cast<std::size_t>(s.other)];
     Life& dst = (*lives)[static_cast<std::size_t>(s.dst)];
-    if (other.last != step || other.bytes != dst.bytes) continue;
+    const auto bytes = [&](int tensor) {
+      return plan.tensors[static_cast<std::size_t>(tensor)].type.bytes();
+    };
+    if (other.last != step || bytes(s.other) != bytes(s.dst)) continue;
     const int holder = other.holder >= 0 ? other.holder : s.other;
     Life& whole = (*lives)[static_cast<std::size_t>(holder)];
     dst.holder = holder;

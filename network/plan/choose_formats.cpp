@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -60,7 +61,7 @@ class Search {
     double least = before;
     // A search from one format everywhere finds what no single chain gains alone.
     std::vector<Formats> starts = {usual};
-    for (const Format format : options_.formats) {
+    for (const Format format : std::set<Format>(options_.formats.begin(), options_.formats.end())) {
       starts.push_back(usual);
       for (std::size_t i = 0; i < choices_.size(); ++i) {
         if (std::find(choices_[i].begin(), choices_[i].end(), format) != choices_[i].end()) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,11 @@ inline void InParallel(std::size_t count, const std::function<void(std::size_t)>
   const std::size_t most =
       (std::min)(count,
                  static_cast<std::size_t>((std::max)(1u, std::thread::hardware_concurrency())));
-  for (std::size_t i = 1; i < most; ++i) threads.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < most; ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The machine has no more threads for this process; those that there are do the jobs.
+  }
   work();
   for (std::thread& thread : threads) thread.join();
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,7 @@ class Planner {
         return OfNode(s, step.name);
       }
     }
+    NameConvolutions();
     PlaceInArena(&plan_);
     return std::move(plan_);
   }
@@ -109,6 +111,18 @@ class Planner {
          .dst = to,
          .what = TensorProblem{.kind = Kind::kConvert, .src = type(from), .dst = type(to)},
          .name = name});
+  }
+
+  // Tiles are given by the names of convolutions, each of which has one of its own.
+  void NameConvolutions() {
+    std::set<std::string> names;
+    for (Step& step : plan_.steps) {
+      if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
+      const std::string name = step.name;
+      for (int i = 2; !names.insert(step.name).second; ++i) {
+        step.name = absl::StrCat(name, " (", i, ")");
+      }
+    }
   }
 
   // Results of concats stay in blocks, whose slices convolutions write.

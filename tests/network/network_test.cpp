@@ -333,6 +333,28 @@ TEST(Network, ResidualOfASliceIsEqual) {
   EXPECT_EQ(Differences(b.Make(), OnCpu()), 0);
 }
 
+// A residual's memory is not where its sum goes if that is a slice of a tensor that is written before: here of as many bytes, rounded
+// up.
+TEST(Network, ASliceIsNotWhereItsResidualLies) {
+  GraphBuilder b(17);
+  const int x = b.Input("x", Element::kFloat, 32, 2, 2);
+  const auto add = [&](const char* name, std::int64_t c) {
+    return b.Add(name, Element::kUint8, c, 2, 2, {0.05f, 100});
+  };
+  const int q = add("q", 32), r = add("r", 32), a = add("a", 32), o = add("o", 32);
+  b.Put(Kind::kQuantize, {x}, q);
+  for (const int made : {r, a, o}) {
+    b.FillProducts(b.Put(Kind::kConvolution, {q}, made), 32, 32, 0.002f);
+  }
+  const int s = add("s", 32), all = add("all", 64);
+  b.Put(Kind::kAdd, {o, r}, s);
+  b.Put(Kind::kConcat, {a, s}, all);
+  const int y = b.Add("y", Element::kFloat, 64, 2, 2);
+  b.Put(Kind::kDequantize, {all}, y);
+  b.Output(y);
+  for (const std::int64_t batch : {1, 2}) EXPECT_EQ(Differences(b.Make(), OnCpu(batch)), 0);
+}
+
 // A residual lies as the output does, here in blocks, since a concat reads that.
 TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
   GraphBuilder b(13);

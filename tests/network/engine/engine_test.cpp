@@ -125,6 +125,18 @@ TEST(Engine, GivenTilesComeBeforeThoseOfTheFile) {
 
 // The file is one of a graph as well.
 // The formats that the planner chose among are part of a plan.
+// A version of Weft whose planner has other steps makes the network anew.
+TEST(Engine, APlanOfOtherStepsIsNotUsed) {
+  absl::StatusOr<Model> model = ReadModel(OnCpu());
+  ASSERT_TRUE(model.ok()) << model.status();
+  for (SavedPlan& plan : model->plans) plan.tiles = {{"nothing", "Mma128x64"}};
+  const auto network = Network::Load(*model, {.batch = 2, .back_end = rtc::BackEnd::kCpu});
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->note(), HasSubstr("the file's kernels are not used: network: tiles name"));
+  model->graph.nodes[0].inputs = {99};
+  EXPECT_FALSE(Network::Load(*model).ok());
+}
+
 TEST(Engine, KeepsItsFormats) {
   const auto network = Network::Create(
       OneConvolution(), {.batch = 2, .back_end = rtc::BackEnd::kCpu, .formats = {Format::kNc4}});
