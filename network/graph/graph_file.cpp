@@ -28,9 +28,21 @@ Number NumberAt(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// A value in a sentence. Lists and objects are not written out: they may be as deep as the file is long.
-std::string SaidOf(const Json& value) {
-  return value.is_structured() ? absl::StrCat("an ", value.type_name()) : value.dump();
+// Whether lists and objects lie in each other deeper than those of a graph. Values of nlohmann's are copied by recursion.
+bool IsDeep(std::string_view text) {
+  constexpr int kDeepest = 16;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size() && depth <= kDeepest; ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted) {
+      if (text[i] == '\\') ++i;
+      continue;
+    }
+    if (text[i] == '[' || text[i] == '{') ++depth;
+    if (text[i] == ']' || text[i] == '}') --depth;
+  }
+  return depth > kDeepest;
 }
 
 // Reads one object of the text, and at the end says which of its keys are not known.
@@ -95,7 +107,7 @@ class Fields {
     if (value == nullptr) return;
     if (!value->is_object()) return Fail(key, " is no object");
     for (const auto& [name, text] : value->items()) {
-      if (!text.is_string()) return Fail(key, " has ", SaidOf(text), ", which is no text");
+      if (!text.is_string()) return Fail(key, " has ", text.dump(), ", which is no text");
       texts->emplace(name, text.get<std::string>());
     }
   }
@@ -155,7 +167,7 @@ class Names {
     std::vector<int> found;
     for (const Json& name : fields.List(key)) {
       found.push_back(Find(name));
-      if (found.back() < 0) fields.Fail(key, " has ", SaidOf(name), ", which no tensor is called");
+      if (found.back() < 0) fields.Fail(key, " has ", name.dump(), ", which no tensor is called");
     }
     return found;
   }
@@ -223,7 +235,7 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
   for (const Json& name : fields.List("formats")) {
     const auto format = FormatOf(name.is_string() ? name.get<std::string>() : "");
     if (!format.has_value()) {
-      fields.Fail("formats has ", SaidOf(name), "; it has some of nhwc, nc4 and nc32");
+      fields.Fail("formats has ", name.dump(), "; it has some of nhwc, nc4 and nc32");
       break;
     }
     plan.formats.push_back(*format);
@@ -387,8 +399,9 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
   if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
     return Damaged("the file's bytes are not those of its checksum; it is damaged");
   }
-  const Json json =
-      Json::parse(bytes.substr(kHeader, text_size), nullptr, /*allow_exceptions=*/false);
+  const std::string_view all_text = bytes.substr(kHeader, text_size);
+  if (IsDeep(all_text)) return Damaged("the file's text has lists in lists that no graph has");
+  const Json json = Json::parse(all_text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return Damaged("the file's text is no JSON");
   absl::Status status;
   Model model;
