@@ -30,7 +30,12 @@ struct Function {
 class Folder {
  public:
   explicit Folder(const Graph& graph)
-      : folded_(WithoutFolds(graph)), maker_(graph.tensors.size(), -1) {}
+      : folded_(WithoutFolds(graph)),
+        maker_(graph.tensors.size(), -1),
+        readers_(graph.tensors.size()) {
+    for (const Node& n : graph.nodes) AddReader(n, 1);
+    for (const int output : graph.outputs) ++readers_[static_cast<std::size_t>(output)];
+  }
 
   FoldedGraph Fold() && {
     for (std::size_t i = 0; i < graph().nodes.size(); ++i) {
@@ -46,14 +51,9 @@ class Folder {
   Node& node(std::size_t index) { return folded_.graph.nodes[index]; }
   const Tensor& tensor(int index) const { return graph().tensors[static_cast<std::size_t>(index)]; }
 
-  // How many nodes and outputs read a tensor. A node that reads it twice counts twice.
-  std::int64_t Readers(int index) const {
-    std::int64_t readers = std::count(graph().outputs.begin(), graph().outputs.end(), index);
-    for (std::size_t i = 0; i < graph().nodes.size(); ++i) {
-      const std::vector<int>& inputs = graph().nodes[i].inputs;
-      if (!folded_.gone[i]) readers += std::count(inputs.begin(), inputs.end(), index);
-    }
-    return readers;
+  // Counts the node `times` more often among those that read its inputs.
+  void AddReader(const Node& n, std::int64_t times) {
+    for (const int input : n.inputs) readers_[static_cast<std::size_t>(input)] += times;
   }
 
   // What an input of a node is: a function of another tensor, if this node alone reads it, and the tensor itself.
@@ -61,7 +61,8 @@ class Folder {
     std::vector<Function> functions;
     const int maker = maker_[static_cast<std::size_t>(input)];
     if (maker >= 0 && !folded_.tables[static_cast<std::size_t>(maker)].empty() &&
-        Readers(input) == std::count(n.inputs.begin(), n.inputs.end(), input)) {
+        readers_[static_cast<std::size_t>(input)] ==
+            std::count(n.inputs.begin(), n.inputs.end(), input)) {
       functions.push_back({graph().nodes[static_cast<std::size_t>(maker)].inputs[0],
                            folded_.tables[static_cast<std::size_t>(maker)], maker});
     }
@@ -93,11 +94,14 @@ class Folder {
     for (const int made : {b.node, a.node}) {
       if (made < 0 || folded_.gone[static_cast<std::size_t>(made)]) continue;
       folded_.gone[static_cast<std::size_t>(made)] = true;
+      AddReader(node(static_cast<std::size_t>(made)), -1);
       name = absl::StrCat(node(static_cast<std::size_t>(made)).name, " + ", name);
     }
     n.name = std::move(name);
     n.kind = Kind::kTable;
+    AddReader(n, -1);
     n.inputs = {a.of};
+    AddReader(n, 1);
     folded_.tables[static_cast<std::size_t>(index)] = *table;
     return true;
   }
@@ -127,6 +131,8 @@ class Folder {
 
   FoldedGraph folded_;
   std::vector<int> maker_;  // the node that makes a tensor; -1: none
+  // By tensor: how many nodes and outputs read it. A node that reads it twice counts twice.
+  std::vector<std::int64_t> readers_;
 };
 
 }  // namespace
