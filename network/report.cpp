@@ -49,24 +49,11 @@ class Reporter {
   }
   bool IsPlaced(int tensor) const { return placed_.count(tensor) != 0; }
 
-  // The node that a step is named after: a convolution, or that which a TensorOperator computes.
-  int MainNodeOf(const Step& step) const {
-    if (const auto* convolution = std::get_if<ConvolutionStep>(&step.what))
-      return convolution->node;
-    const auto count = static_cast<int>(graph_.nodes.size());
-    int maker = -1;
-    for (int i = 0; i < count; ++i) {
-      if (node(i).name == step.name) return i;
-      if (node(i).output == place(step.dst).tensor) maker = i;
-    }
-    return maker;
-  }
-
   // The step's main node, and those before and behind it whose results have no place in the plan.
   std::vector<int> NodesOf(const Step& step) const {
     const int to = place(step.dst).tensor;
     if (to == place(step.src).tensor) return {};
-    std::set<int> nodes = {MainNodeOf(step)};
+    std::set<int> nodes = {step.node};
     std::vector<int> before = {*nodes.begin()};
     const auto count = static_cast<int>(graph_.nodes.size());
     while (!before.empty()) {
@@ -81,8 +68,7 @@ class Reporter {
         }
       }
     }
-    const int main = MainNodeOf(step);
-    for (int i = main, made = node(main).output; made != to && !IsPlaced(made); ++i) {
+    for (int i = step.node, made = node(step.node).output; made != to && !IsPlaced(made); ++i) {
       if (i == count) break;
       const auto& inputs = node(i).inputs;
       if (std::find(inputs.begin(), inputs.end(), made) == inputs.end()) continue;

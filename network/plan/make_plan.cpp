@@ -180,7 +180,7 @@ class Planner {
     if (const Fusion* const fusion = fusions_.KernelOf(index); fusion != nullptr) {
       return AddConvolution(*fusion, n.output);
     }
-    if (n.kind == Kind::kConcat) return AddConcat(n);
+    if (n.kind == Kind::kConcat) return AddConcat(index);
     TensorProblem problem;
     problem.kind = n.kind;
     const int src = Source(n.inputs[0]);
@@ -197,11 +197,12 @@ class Planner {
       problem.table = Composed(fusions_.table(index), behind);
     }
     plan_.steps.push_back(
-        {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name});
+        {.src = src, .other = other, .dst = dst, .what = problem, .name = n.name, .node = index});
   }
 
   // A step for each input that is not there yet, which writes its channels of the result.
-  void AddConcat(const Node& n) {
+  void AddConcat(int index) {
+    const Node& n = node(index);
     auto [dst, channel] = TargetOf(n.output);
     for (const int input : n.inputs) {
       if (fusions_.SliceOf(input) != nullptr) {
@@ -215,7 +216,8 @@ class Planner {
                                                    .src = type(src),
                                                    .dst = type(dst),
                                                    .first_channel = channel},
-                             .name = n.name});
+                             .name = n.name,
+                             .node = index});
       channel += tensor(input).c;
     }
   }
@@ -269,7 +271,12 @@ class Planner {
     }
     const auto [dst, channel] = TargetOf(output);
     step.first_channel = channel;
-    plan_.steps.push_back({.src = src, .other = other, .dst = dst, .what = step, .name = name});
+    plan_.steps.push_back({.src = src,
+                           .other = other,
+                           .dst = dst,
+                           .what = step,
+                           .name = name,
+                           .node = fusion.convolution});
   }
 
   Fusions fusions_;

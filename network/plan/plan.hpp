@@ -54,6 +54,8 @@ struct Step {
   int src = -1, other = -1, dst = -1;
   std::variant<ConvolutionStep, TensorProblem> what;
   std::string name{};  // those of its nodes
+  // The node of the graph that it is named after: a convolution, or what a TensorOperator computes; -1: it only changes a format.
+  int node = -1;
 };
 
 struct Plan {
