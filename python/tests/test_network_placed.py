@@ -88,6 +88,10 @@ class Small:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
         return self
 
+    def constant(self, name, value):
+        self.constants[name] = value
+        return self
+
     def imported(self, *outputs):
         return network.import_onnx(model_of(self.nodes, self.constants, (4, 6, 5), outputs=outputs))
 
@@ -117,8 +121,56 @@ def test_normalization_and_constants_become_scales_and_bias():
     plain = np.clip(np.rint(small.constants["w"] / np.float32(0.01)), -128, 127)
     assert np.array_equal(node.filter, plain * np.sign(factor).reshape(4, 1, 1, 1))
     np.testing.assert_allclose(node.filter_scale[:3], 0.005 * np.abs(factor[:3]), rtol=1e-6)
-    np.testing.assert_allclose((node.bias * np.float32(0.03) * node.filter_scale)[:3], (np.float64([1, 2, 3]) - factor[:3] * [4, 3, 2]) / 2, atol=0.001)
-    assert node.bias[3] == np.rint(np.float32(2) / (np.float32(0.03) * node.filter_scale[3])) and node.filter_scale[3] > 0
+    assert node.filter_scale[3] == np.float32(0.005)  # of the Mul; a factor of 0 leaves the steps of the bias as fine as they were
+    np.testing.assert_allclose(node.bias * np.float32(0.03) * node.filter_scale, (np.float64([1, 2, 3, 4]) - factor * [4, 3, 2, 1]) / 2, atol=0.0003)
+
+
+@pytest.mark.parametrize("kind", ("a normalization", "a factor", "weights of 0"))
+def test_channels_of_which_the_bias_remains(kind):
+    """A factor of 0 or near 0, or weights of 0 with the least scale: the result is the bias, as onnxruntime computes it of the floats."""
+    small = Small()
+    small.constants.update(s=np.float32(0.01), sy=np.float32(0.01))
+    if kind == "a normalization":
+        small.put("Conv", ["d", "wd"], "c").put("BatchNormalization", ["c", "bn0", "bn1", "bn2", "bn3"], "y")
+        small.constants.update(bn0=np.float32([0, 1e-6, -1e-9, 1]), bn1=np.float32([0.3, 0.5, -0.7, 0.1]), bn2=np.zeros(4, np.float32))
+    elif kind == "a factor":
+        small.put("Conv", ["d", "wd"], "c").put("Mul", ["c", "f"], "m").put("Add", ["m", "b"], "y")
+        small.constants.update(f=np.float32([0, 1e-6, -1e-9, 1]).reshape(4, 1, 1), b=np.float32([0.3, 0.5, -0.7, 0.1]).reshape(4, 1, 1))
+    else:
+        small.put("Conv", ["d", "wd", "bn1"], "y")
+        small.constants["w"][1] = 0
+        small.constants.update(sw=np.float32([0.01, 1.19e-9, 0.02, 0.01]), bn1=np.float32([0.3, 0.5, -0.7, 0.1]))
+    model = model_of(small.nodes, small.constants, (4, 6, 5))
+    x = small.random.normal(size=(2, 4, 6, 5)).astype(np.float32)
+    graph = network.import_onnx(model)
+    (got,), (want,) = network.run_reference(graph, {"x": x}).values(), by_onnxruntime(model, x).values()
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    (node,) = [node for node in graph.nodes if node.kind == "convolution"]
+    assert node.bias[1] > 2**30
+
+
+def test_coarser_weights():
+    """A bias that is a little beyond the range of the sums makes the weights of its channel coarser by as much, and leaves those of the others."""
+    small = Small().put("Conv", ["d", "wd", "b"], "y")
+    steps = np.float64([2**31 * 1.5, 2**30, -(2**31) * 4, 5])
+    small.constants["b"] = (steps * 0.03 * 0.01).astype(np.float32)
+    (node,) = [node for node in small.imported("y").nodes if node.kind == "convolution"]
+    plain = np.clip(np.rint(small.constants["w"] / np.float32(0.01)), -128, 127)
+    np.testing.assert_allclose(node.filter_scale[[1, 3]], 0.01, rtol=1e-7)
+    np.testing.assert_allclose(node.filter_scale[[0, 2]], [0.015, 0.04], rtol=1e-3)
+    np.testing.assert_array_equal(node.filter[[1, 3]], plain[[1, 3]])
+    np.testing.assert_allclose(node.filter[[0, 2]] * node.filter_scale[[0, 2]].reshape(2, 1, 1, 1), plain[[0, 2]] * 0.01, atol=0.0201)
+    np.testing.assert_allclose(node.bias * np.float64(0.03) * node.filter_scale, small.constants["b"], rtol=1e-6)
+
+
+def test_a_layer_waits_while_outputs_get_their_names():
+    small = Small().put("Identity", ["q"], "feat").put("Conv", ["d", "wd"], "c")
+    for outputs in (("feat", "c"), ("c", "feat")):
+        graph = small.imported(*outputs)
+        assert tuple(graph.outputs) == outputs and graph.nodes[1].inputs == ["feat"]
+        x = small.random.normal(size=(1, 4, 6, 5)).astype(np.float32)
+        got = network.run_reference(graph, {"x": x})
+        assert np.array_equal(got["feat"], np.clip(np.rint(x / np.float32(0.03)), -128, 127).astype(np.int8))
 
 
 REFUSED = {
@@ -133,15 +185,27 @@ REFUSED = {
                                   r"y \(Add\): it adds a tensor to the floats of a, behind which there is a Relu, a Clip, a Reshape or an Add"),
     "a constant of many numbers": (Small().put("Conv", ["d", "wd"], "a").put("Add", ["a", "bn0"], "y"),
                                    r"y \(Add\): its input bn0 is of shape \(4,\), and not one number for each of 4 output channels, \(4, 1, 1\), or one for all"),
-    "floats that are normalized": (Small().put("BatchNormalization", ["d", "bn0", "bn1", "bn2", "bn3"], "y"), r"y \(BatchNormalization\): it reads floats, d"),
+    "floats that are normalized": (Small().put("BatchNormalization", ["d", "bn0", "bn1", "bn2", "bn3"], "y"),
+                                   r"y \(BatchNormalization\): it normalizes d; only the result of a Conv, Gemm or MatMul is normalized here"),
     "plain weights": (Small().put("Conv", ["d", "w"], "y"), r"y \(Conv\): its weights are floats; they would be quantized"),
     "scales of weights": (Small().put("QuantizeLinear", ["w", "bn0", "zw"], "q4", axis=1).put("DequantizeLinear", ["q4", "bn0", "zw"], "d4", axis=1)
                           .put("Conv", ["d", "d4"], "y"), r"y \(Conv\): the scales of its weights are along axis 1"),
     "a scale of weights": (Small().put("QuantizeLinear", ["w", "none", "zw"], "q4").put("Conv", ["d", "q4"], "y"),
                            r"q4 \(QuantizeLinear\): it reads none, which nothing writes"),
+    "a bias that is infinite": (Small().constant("b", np.float32([1, 2, -np.inf, 3])).put("Conv", ["d", "wd", "b"], "y"),
+                                r"y \(Conv\): its bias is -inf in channel 2, and must be a finite number of float32"),
+    "a bias beyond floats": (Small().constant("bn0", np.full(4, 1e30, np.float32)).constant("b", np.full(4, 1e30, np.float32)).put("Conv", ["d", "wd", "b"], "c")
+                             .put("BatchNormalization", ["c", "bn0", "bn1", "bn2", "bn3"], "y"),
+                             r"y \(BatchNormalization\): with its constants the bias of c is 9.9.*e\+59 in channel 0, and must be a finite"),
+    "a bias beyond scales": (Small().constant("b", np.full(4, 3e38, np.float32)).constant("s", np.float32(1e-30)).put("Conv", ["d", "wd", "b"], "y"),
+                             r"output y: the bias of y is 3e\+38 in channel 0, which no scale of its weights makes an integer of int32"),
+    "a bias of scales that are no number": (Small().constant("b", np.ones(4, np.int32)).constant("sb", np.full(4, np.nan, np.float32))
+                                            .put("DequantizeLinear", ["b", "sb"], "bd", axis=0).put("Conv", ["d", "wd", "bd"], "y"),
+                                            r"y \(Conv\): the scale of its bias is not that of its input times"),
 }
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     small, sentence = REFUSED[name]

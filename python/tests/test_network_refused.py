@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("onnx")
 
+import onnx
 import weft
 from network_models import domain_of, model_of, one_node
 from onnx import TensorProto, helper
@@ -150,6 +151,15 @@ def test_a_second_output():
         second = helper.make_node(kind, ["a"], ["y", "i"], **attributes)
         with pytest.raises(weft.ArgumentError, match="its output i beyond the first is used"):
             network.import_onnx(model_of([nodes[0], second], constants, (3, 6, 6), outputs=("y", "i")))
+
+
+def test_a_constant_in_another_file():
+    """Of a model that was loaded without it."""
+    value = onnx.TensorProto(name="elsewhere", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL)
+    value.external_data.add(key="location", value="weights.bin")
+    nodes = [helper.make_node("Constant", [], ["s"], name="where", value=value), helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])]
+    with pytest.raises(weft.ArgumentError, match=r"where \(Constant\): its value: "):
+        network.import_onnx(model_of(nodes, {"z": np.uint8(7)}, (3, 6, 6)))
 
 
 def test_no_model(tmp_path):

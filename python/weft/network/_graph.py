@@ -224,13 +224,17 @@ def _check_pool(node: Node, source: tuple[int, int, int], output: tuple[int, int
             raise ValueError(f"its padding {node.padding} is so long that a window has no pixel")
 
 
+def bias_room(node: Node) -> int:
+    """How far from 0 a bias may be so that no sum leaves the range of int32: an element less its zero point is within 255."""
+    return 2**31 - 1 - node.filter[0].size * 255 * 128
+
+
 def check_sums(node: Node) -> None:
-    """ValueError if sums of products may leave the range of int32: an element less its zero point is within 255."""
-    products, most = node.filter[0].size, 2**31 - 1
-    largest = products * 255 * 128
-    if largest > most // 3 * 2:
-        raise ValueError(f"it adds {products} products, with which sums may leave the range of int32")
-    if node.bias is not None and np.any(np.abs(node.bias.astype(np.int64)) > most - largest):
+    """ValueError if sums of products may leave the range of int32."""
+    most, room = 2**31 - 1, bias_room(node)
+    if most - room > most // 3 * 2:
+        raise ValueError(f"it adds {node.filter[0].size} products, with which sums may leave the range of int32")
+    if node.bias is not None and np.any(np.abs(node.bias.astype(np.int64)) > room):
         raise ValueError(f"its bias is {node.bias.min()} to {node.bias.max()}, with which sums may leave the range of int32")
 
 

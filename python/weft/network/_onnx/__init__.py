@@ -50,13 +50,17 @@ def import_onnx(model: Any) -> Graph:
             made = Failed()
         for name in node.output:
             imp.values[name] = made
-    for output in proto.graph.output:
-        try:
-            _finish(imp, output.name)
-        except Refused as error:
-            refused.append(f"output {output.name}: {error}")
-        except _MALFORMED as error:
-            refused.append(f"output {output.name}: {_malformed(error)}")
+    values: dict[int, Any] = {}
+    for run in (_written, _finish):  # all floats are written before a tensor gets the name of an output: a layer that waits knows its sources by name
+        for at, output in enumerate(proto.graph.output):
+            try:
+                values[at] = run(imp, output.name, values.get(at))
+            except Refused as error:
+                refused.append(f"output {output.name}: {error}")
+                values[at] = Failed()
+            except _MALFORMED as error:
+                refused.append(f"output {output.name}: {_malformed(error)}")
+                values[at] = Failed()
     if refused:
         what = "one node or tensor" if len(refused) == 1 else f"{len(refused)} nodes or tensors"
         raise _weft.ArgumentError(f"weft: {what} of the model {proto.graph.name!r} cannot run:\n  " + "\n  ".join(refused))
@@ -153,16 +157,27 @@ def _run(imp: Importer, node: Any) -> Any:
 def _constant(node: Any) -> Constant:
     for attribute in node.attribute:
         if attribute.name == "value":
-            return Constant(numpy_helper.to_array(attribute.t))
+            try:
+                return Constant(numpy_helper.to_array(attribute.t))
+            except Exception as error:  # data in another file, or fewer bytes than the shape says
+                raise Refused(f"its value: {error}") from None
         if attribute.name in ("value_float", "value_int", "value_floats", "value_ints"):
             kind = "float32" if "float" in attribute.name else "int64"
             return Constant(np.array(onnx.helper.get_attribute_value(attribute), kind))
     raise Refused("its value is of a kind that is not known here")
 
 
-def _finish(imp: Importer, name: str) -> None:
+def _written(imp: Importer, name: str, _: Any) -> Any:
+    """The value of an output, of which a layer has written the floats."""
+    value = imp.values.get(name)
+    if isinstance(value, Pending) and products.writes_floats(value):
+        return Integers(value.emit(name, None).tensor, value.shape)
+    return value
+
+
+def _finish(imp: Importer, name: str, value: Any) -> None:
     """Makes a value an output of the graph, whose tensor has its name."""
-    graph, value = imp.graph, imp.values.get(name)
+    graph = imp.graph
     if isinstance(value, Failed):
         return
     if isinstance(value, Function) and value.only_dequantized:
@@ -170,8 +185,6 @@ def _finish(imp: Importer, name: str) -> None:
         node.output = imp.new_tensor(name, "float", graph.tensors[value.source.tensor].shape)
         imp.put(node)
         value = Integers(node.output, value.shape)
-    if isinstance(value, Pending) and products.writes_floats(value):
-        value = Integers(value.emit(name, None).tensor, value.shape)
     if not isinstance(value, Integers):
         raise Refused("it is made of floats behind which there is no QuantizeLinear, or is a constant; the last nodes would be a QuantizeLinear "
                       "and a DequantizeLinear, or a convolution or a fully connected layer alone")
@@ -184,6 +197,7 @@ def _finish(imp: Importer, name: str) -> None:
         value = imp.emit(Node("convert", f"{name}_copy", []), [value], name, imp.quantization_of(value))
     elif value.tensor != name and name not in graph.tensors:
         _rename(imp, value.tensor, name)
+        value.tensor = name
     graph.outputs.append(value.tensor)
 
 

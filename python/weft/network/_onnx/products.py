@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._graph import Node, extents_of
+from .._graph import Node, bias_room, extents_of
 from . import integers
 from .importer import Importer
 from .values import Constant, Integers, Pending, Quantization, Refused
@@ -28,15 +28,48 @@ def _unit(imp: Importer, product: Product) -> np.ndarray:
     return np.float32(imp.quantization_of(product.sources[0]).scale) * product.node.filter_scale
 
 
+def _with_steps(imp: Importer, product: Product, bias: np.ndarray) -> Node:
+    """The node with a bias of floats as integers. A channel whose bias would be beyond check_sums gets larger steps, of its weights as well."""
+
+    def in_steps() -> np.ndarray:
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            return np.where(bias == 0, 0, np.rint(bias / _unit(imp, replace(product, node=node)))).astype(np.float64)
+
+    node = replace(product.node)
+    steps = in_steps()
+    room = max(bias_room(node), 1)
+    beyond = ~(np.abs(steps) <= room)
+    if np.any(beyond):
+        old = np.broadcast_to(node.filter_scale.astype(np.float64), len(bias))
+        source = float(np.float32(imp.quantization_of(product.sources[0]).scale))
+        with np.errstate(over="ignore", under="ignore"):  # a little less than the room, as floats are rounded
+            node.filter_scale = np.where(beyond, np.abs(bias.astype(np.float64)) / (source * room * (1 - 2**-20)), old).astype(np.float32)
+        steps = in_steps()
+        wrong = ~((np.abs(steps) <= room) & np.isfinite(node.filter_scale) & (node.filter_scale > 0))
+        if np.any(wrong):
+            raise Refused(f"the bias of {node.name} is {str(bias[wrong][0])} in channel {np.flatnonzero(wrong)[0]}, which no scale of its weights makes an "
+                          f"integer of int32, with a source of scale {str(np.float32(source))}")
+        ratio = np.where(beyond, old / node.filter_scale, 1).reshape(-1, *[1] * (node.filter.ndim - 1))
+        node.filter = np.clip(np.rint(node.filter * ratio), -128, 127).astype(np.int8)
+    node.bias = steps.astype(np.int32)
+    return node
+
+
+def _finite(bias: np.ndarray, what: str) -> np.ndarray:
+    """The bias, k real numbers, as float32."""
+    with np.errstate(over="ignore"):
+        rounded = bias.astype(np.float32)
+    wrong = np.flatnonzero(~np.isfinite(rounded))
+    if wrong.size:
+        raise Refused(f"{what} is {str(bias[wrong[0]])} in channel {wrong[0]}, and must be a finite number of float32")
+    return rounded
+
+
 def pending(imp: Importer, product: Product) -> Pending:
     """The floats of a layer. Each other QuantizeLinear behind it emits a copy of the node, with a name and an output of its own."""
 
     def emit(output: str, q: Quantization | None) -> Integers:
-        node = replace(product.node)
-        if product.bias is not None:
-            with np.errstate(over="ignore"):
-                steps = np.rint(product.bias / _unit(imp, product)).astype(np.float64)
-            node.bias = np.clip(steps, -(2**31), 2**31 - 1).astype(np.int32)
+        node = replace(product.node) if product.bias is None else _with_steps(imp, product, product.bias)
         return imp.emit(node, product.sources, output, q, product.shape)
 
     return Pending(product.node.name, product.shape, emit, product=product)
@@ -66,9 +99,9 @@ def _with_bias(imp: Importer, onnx_node: Any, product: Product) -> Product:
     if value.scale is None and value.array.dtype != np.float32:
         raise Refused(f"its bias is of {value.array.dtype}; it would be of float32, or of int32 behind a DequantizeLinear")
     if value.scale is None:
-        return replace(product, bias=value.array.reshape(-1))
+        return replace(product, bias=_finite(value.array.reshape(-1), "its bias"))
     given = np.broadcast_to(value.scale.astype(np.float32).reshape(-1), k)
-    if np.any(np.abs(given - unit) > unit * np.float32(1e-6)) or (value.zero_point is not None and np.any(value.zero_point)):
+    if not np.all(np.abs(given - unit) <= unit * np.float32(1e-6)) or (value.zero_point is not None and np.any(value.zero_point)):
         raise Refused("the scale of its bias is not that of its input times that of its weights, or its zero point is not 0")
     return replace(product, node=replace(product.node, bias=integers.bias_of(value.array, k)))
 
@@ -137,11 +170,12 @@ def _scaled(imp: Importer, product: Product, factor: np.ndarray, shift: np.ndarr
             raise Refused("a factor below 0 makes 128 of the weight -128 before it, which is no int8")
         node.filter = weights.astype(np.int8)
         with np.errstate(over="ignore", under="ignore"):
-            node.filter_scale = np.where(factor == 0, np.float32(1), scale.astype(np.float32)).astype(np.float32)
+            node.filter_scale = np.where(factor == 0, node.filter_scale, scale.astype(np.float32)).astype(np.float32)
         if not np.all(np.isfinite(node.filter_scale) & (node.filter_scale > 0)):
             raise Refused("with its factors the scales of the weights before it are not finite and above 0")
-    with np.errstate(over="ignore"):
-        return pending(imp, replace(product, node=node, bias=(factor * bias + shift).astype(np.float32)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        bias = factor * bias + shift
+    return pending(imp, replace(product, node=node, bias=_finite(bias, f"with its constants the bias of {node.name}")))
 
 
 def with_constant(imp: Importer, onnx_node: Any, x: Pending, at: int) -> Pending:
@@ -160,7 +194,10 @@ def batch_normalization(imp: Importer, onnx_node: Any, name: str) -> Pending:
     a = imp.attributes(onnx_node, epsilon=1e-5, momentum=0.9, training_mode=0, spatial=1)
     if a["training_mode"] or a["spatial"] != 1:
         raise Refused(f"its training_mode={a['training_mode']} and spatial={a['spatial']} are not 0 and 1")
-    product = _open(imp.value(onnx_node, 0, Pending), "normalizes")
+    x = imp.value(onnx_node, 0)
+    if not isinstance(x, Pending):
+        raise Refused(f"it normalizes {onnx_node.input[0]}; only the result of a Conv, Gemm or MatMul is normalized here, with no QuantizeLinear between them")
+    product = _open(x, "normalizes")
     scale, bias, mean, variance = (imp.constant(onnx_node, at) for at in range(1, 5))
     if any(c.shape != product.shape[:1] for c in (scale, bias, mean, variance)):
         raise Refused(f"its scale, bias, mean and variance are not {product.shape[0]} numbers each")
@@ -168,7 +205,8 @@ def batch_normalization(imp: Importer, onnx_node: Any, name: str) -> Pending:
         factor = scale.astype(np.float64) / np.sqrt(variance.astype(np.float64) + a["epsilon"])
     if not np.all(np.isfinite(factor)):
         raise Refused("its scale by the root of its variance is no finite number")
-    return _scaled(imp, product, factor, bias - mean * factor)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _scaled(imp, product, factor, bias - mean * factor)
 
 
 def plus_residual(imp: Importer, onnx_node: Any, x: Pending, residual: Integers) -> Pending:
