@@ -48,8 +48,10 @@ class Served:
     async def __call__(self, request: Request) -> Response:
         try:
             image = np.load(io.BytesIO(await request.body()), allow_pickle=False)
-        except ValueError as error:
+        except (ValueError, EOFError, OSError) as error:
             return Response(f"the body is no .npy file: {error}", 400)
+        if not isinstance(image, np.ndarray):
+            return Response("the body holds several arrays; give a .npy file of one", 400)
         wanted = self.network.inputs[0][2]
         if image.dtype != np.float32 or image.shape != wanted:
             return Response(f"the image is {image.dtype} {image.shape}; give float32 {wanted}", 400)

@@ -107,7 +107,7 @@ def differences(network, wanted, gpu=True):
     outputs = network(x)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     outputs = [y.cpu().numpy() if gpu else y for y in outputs]
-    wrong = sum(int((y.reshape(w.shape) != w).sum()) for y, w in zip(outputs, wanted))
+    wrong = sum(int((y.reshape(w.shape) != w).sum()) for y, w in zip(outputs, wanted, strict=True))
     return dict(outputs=sum(w.size for w in wanted), differ=wrong, different_values=len(np.unique(wanted[0])), prepare_s=round(first, 2))
 
 
@@ -200,7 +200,8 @@ def run(folder, output, patterns, modes, tunes, bits=False):
     commit = commit.read_text().strip() if commit.exists() else subprocess.run(
         ["git", "log", "-1", "--format=%h", "--abbrev=10"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     result = dict(commit=commit, gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run" + " --bits" * bits, networks=[])
-    if output.exists() and (earlier := json.loads(output.read_text()))["commit"] == commit:
+    earlier = json.loads(output.read_text()) if output.exists() else {}
+    if all(earlier.get(key) == result[key] for key in ("commit", "command")):
         result["networks"] = earlier["networks"]
     rows = {row["name"]: row for row in result["networks"]}
 
@@ -245,13 +246,14 @@ def main():
     arguments.add_argument("what", choices=["make", "run", "unpack"])
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
-    arguments.add_argument("--json", type=pathlib.Path, default=ROOT / "perf/results/networks-h200.json")
+    arguments.add_argument("--json", type=pathlib.Path, help="default: perf/results/networks-h200.json, with --bits networks-h200-small.json")
     arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
     arguments.add_argument("--bits", action="store_true", help="outputs are compared and nothing is measured")
     arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
     if a.what == "run":
-        sys.exit(run(a.folder, a.json, a.only, a.peers, a.tune, a.bits))
+        default = ROOT / "perf/results" / ("networks-h200-small.json" if a.bits else "networks-h200.json")
+        sys.exit(run(a.folder, a.json or default, a.only, a.peers, a.tune, a.bits))
     (make if a.what == "make" else unpack)(a.folder, a.only)
 
 

@@ -47,8 +47,10 @@ PyObject* NewClass(nb::module_& module, const char* name, const char* doc, nb::h
 std::string ReprOf(nb::handle given) {
   constexpr std::size_t kMost = 60;
   std::string text = nb::cast<std::string>(nb::repr(given));
-  if (text.size() > kMost) text.replace(kMost, text.npos, "...");
-  return text;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;  // or less, so that no character of UTF-8 is cut
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return absl::StrCat(text.substr(0, end), "...");
 }
 
 std::string SentenceOf(const absl::Status& status) {

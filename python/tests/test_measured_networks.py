@@ -1,6 +1,8 @@
 """What perf/networks.py measures: networks whose weights are drawn again where they run, and the nodes of which its peer is made."""
+import json
 import pathlib
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -43,8 +45,31 @@ def test_a_network_travels_without_its_weights(tmp_path):
     assert [node["kind"] for node in model["nodes"]].count("Conv") == sum(node.kind == "convolution" for node in graph.nodes)
     assert networks.differences(ByFormulas(graph), wanted, gpu=False)["differ"] == 0
     assert networks.differences(ByFormulas(graph), [wanted[0] + 1], gpu=False)["differ"] == wanted[0].size
+    with pytest.raises(ValueError, match="zip"):
+        networks.differences(ByFormulas(graph), [wanted[0], wanted[0]], gpu=False)
     networks.make(tmp_path, ["mobilenet_v3_64_s8"])  # it is there
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_continued_by_the_same_command(tmp_path, monkeypatch):
+    """Of which the rows count, as the exit status says: here one whose outputs differ, and none that is measured now."""
+    torch = types.ModuleType("torch")
+    torch.cuda, torch.__version__ = types.SimpleNamespace(get_device_name=lambda: "GPU"), "0"
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(networks, "ROOT", tmp_path)
+    (tmp_path / ".carry").mkdir()
+    (tmp_path / ".carry/commit").write_text("0123456789")
+    file = tmp_path / "a.json"
+    for command, bits in (("perf/networks.py run", False), ("perf/networks.py run --bits", True)):
+        file.write_text(json.dumps(dict(commit="0123456789", command=command, networks=[dict(name="a", differ=1)])))
+        assert [networks.run(tmp_path, file, [], [], [], other) for other in (bits, not bits)] == [1, 0]
+    given = []
+    monkeypatch.setattr(networks, "run", lambda folder, output, *others: given.append(output.name) or 0)
+    for more in ([], ["--bits"], ["--bits", "--json", "mine.json"]):
+        monkeypatch.setattr(sys, "argv", ["networks.py", "run", str(tmp_path), *more])
+        with pytest.raises(SystemExit):
+            networks.main()
+    assert given == ["networks-h200.json", "networks-h200-small.json", "mine.json"]
 
 
 def test_other_weights_are_noticed(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """weft_run and weft.load: what they print, write and refuse."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -61,11 +62,32 @@ def test_arrays(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("more, sentence", [(["--batch", "0"], "--batch 0 is not one or more numbers"), (["--batch", "two"], "--batch two is not"),
+                                            (["--batch", "1,9223372036854775808"], "is not one or more numbers above 0 and below 2^63"),
+                                            (["--batch", "1000000000000000000"], "1000000000000000000 images do not fit the memory"),
+                                            (["--memory", "99999999999GB"], "--memory 99999999999GB is no amount of memory above 0 and below 2^63 bytes"),
                                             (["--input", "none.npy"], "none.npy is neither an array of numpy nor a picture"),
                                             (["--compare", "onnxruntime"], "--compare onnxruntime takes an .onnx model")])
 def test_refused(model, more, sentence, capsys):
     assert run.main([str(model), "--reference", *more]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_numbers_of_images_are_planned_first(model, capsys):
+    assert run.main([str(model), "--cpu", "--batch", "1000000000", "--memory", "1MB"]) == 2
+    assert "network: batch=1000000000 " in capsys.readouterr().err or "memory=1000000" in capsys.readouterr().err
+
+
+def test_a_vector_of_one_pixel(tmp_path, capsys):
+    """Of an input of one pixel (3, 1, 1) is one image as well as (3,)."""
+    g = network.Graph("vector", inputs=["x"], outputs=["y"])
+    for t in (network.Tensor("x", "float", (3, 1, 1)), network.Tensor("y", "uint8", (3, 1, 1), 1.0, 0)):
+        g.tensors[t.name] = t
+    g.nodes = [network.Node("quantize", "q", ["x"], "y")]
+    (tmp_path / "vector.weft").write_bytes(network.write_graph(g))
+    for shape in ((3,), (3, 1, 1), (1, 3)):
+        np.save(tmp_path / "x.npy", np.float32([1, 2, 3]).reshape(shape))
+        assert run.main([str(tmp_path / "vector.weft"), "--reference", "--input", str(tmp_path / "x.npy")]) == 0
+        assert "the greatest are 2 (3), 1 (2), 0 (1)" in capsys.readouterr().out
 
 
 def test_unreadable_files(model, tmp_path, capsys):
@@ -270,6 +292,43 @@ def test_stream_that_is_given(model, library, form):
         assert not stream.done and taken
         lib.cuda.runtime.deviceSynchronize()
         np.testing.assert_array_equal(lib.asnumpy(y), want)
+
+
+ARGUMENTS = [
+    (lambda m, p: m.plan(1.5), "batch=1.5 is no whole number"),
+    (lambda m, p: m.plan("1"), "batch='1' is no whole number"),
+    (lambda m, p: m.plan(None), "batch=None is no whole number"),
+    (lambda m, p: m.plan(10**30), "batch=1000000000000000000000000000000 is no whole number from 1 to 2^63 - 1"),
+    (lambda m, p: m.plan(0), "batch=0 is no whole number from 1"),
+    (lambda m, p: m.profile(np.zeros((1, 3, 8, 6), np.float32), repeats=1.5), "repeats=1.5 is no whole number"),
+    (lambda m, p: m.save(p, on=None), "on=None has None, which is no name; give one or a list of them, such as \"gpu\""),
+    (lambda m, p: m.save(p, on=3), "on=3 has 3, which is no name"),
+    (lambda m, p: m.save(p, on=["cpu", 3]), "on=['cpu', 3] has 3, which is no name"),
+    (lambda m, p: m.save(p, on=[""]), "on=[''] has '', which is no name"),
+    (lambda m, p: m.save(p, on="cpu", batch=[1, 2.5]), "batch=2.5 is no whole number"),
+    (lambda m, p: m.save(p, on="cpu", batch=[]), "batch has no number of images"),
+    *((lambda m, p, layouts=layouts: network.Network(m.graph, layouts=layouts), f"layouts={layouts} has {wrong}, which is no name; give one or a list of them")
+      for layouts, wrong in ((None, None), ([3], 3))),
+    (lambda m, p: network.Network(m.graph, fuse="no"), "fuse='no' is neither True nor False"),
+    *((lambda m, p, memory=memory: network.Network(m.graph, memory=memory), f"memory={memory!r} is no number of bytes; give a whole number from 1")
+      for memory in (10**30, True, float("inf"), 0, "1MB")),
+]
+
+
+@pytest.mark.parametrize("call, sentence", ARGUMENTS)
+def test_arguments_refused(model, tmp_path, call, sentence):
+    """Of another type, or beyond what C++ counts."""
+    with pytest.raises(weft.Error, match=re.escape("weft: " + sentence)):
+        call(weft.load(model), tmp_path / "a.weft")
+
+
+def test_arguments_of_other_libraries(model, tmp_path, monkeypatch):
+    loaded, saved = network.Network(small_graph(), layouts="nc4", memory=np.int64(10**9), fuse=np.bool_(True)), []
+    monkeypatch.setattr(loaded, "_planned_on", lambda machine, batch: (machine, batch))
+    monkeypatch.setattr(weft._weft, "save_engine", lambda planned: saved.append(planned) or b"")
+    for batch in (range(1, 3), np.array([1, 2]), (n for n in (1, 2))):
+        loaded.save(tmp_path / "a.weft", on="cpu", batch=batch)
+    assert saved == [[("cpu", 1), ("cpu", 2)]] * 3 and loaded._layouts == ["nc4"]
 
 
 def test_calls_refused(model):

@@ -32,6 +32,28 @@ def test_tiles_that_cannot_be_are_refused():
             network.Network(small_graph(), tiles=given)
 
 
+def test_numbers_of_numpy_are_numbers_of_images():
+    assert network._tiles.checked({np.int64(4): {"fc": "Mma64x32"}, "8": {}}) == {4: {"fc": "Mma64x32"}, 8: {}}
+    for key in (np.bool_(True), 1.0, None, "9" * 5000):
+        with pytest.raises(weft.ArgumentError, match="which is no number of images; give"):
+            network._tiles.checked({key: {}})
+
+
+@pytest.mark.skipif(_weft.gpu().startswith("compute capability"), reason="there is a GPU")
+@pytest.mark.parametrize("call", (lambda m, path: m.tune(4), lambda m, path: m.tiles(4), lambda m, path: m.prepare(4, gpu=True),
+                                  lambda m, path: m.save(path, on="gpu", batch=4)))
+def test_there_is_no_gpu(call, tmp_path):
+    with pytest.raises(weft.RunError, match="a network of 4 images on a GPU takes a GPU, and there is none: "):
+        call(network.Network(small_graph()), tmp_path / "a.weft")
+
+
+def test_progress_is_checked_first(monkeypatch):
+    model = network.Network(small_graph())
+    monkeypatch.setattr(_weft, "Network", None)
+    with pytest.raises(weft.ArgumentTypeError, match="progress=3 is no function"):
+        model.tune(4, progress=3)
+
+
 def test_tuning_on_the_cpu_is_refused():
     with pytest.raises(weft.Error, match="made for the CPU, and tiles are tuned on a GPU"):
         planned({}).tune()
@@ -55,6 +77,7 @@ class Planned:
 
 def test_later_runs_have_the_tuned_tiles(monkeypatch, capsys):
     monkeypatch.setattr(_weft, "Network", Planned)
+    monkeypatch.setattr(_weft, "gpu", lambda: "compute capability 9.0")
     model = network.Network(small_graph(), tiles={"8": {"conv": "Tile32x32"}})
     assert model.tiles(8) == {"conv": "Tile32x32", "fc": "Mma128x64"}
     assert model.tiles(4)["conv"] == "Tile64x64"

@@ -117,6 +117,7 @@ MADE = [
     (lambda: weft.Conv2d(dict(c=1.5)), "problem.c=1.5 is no whole number"),
     (lambda: weft.Conv2d(7), "problem is a int"),
     (lambda: weft.problem_of(dict(c="3")), "problem.c='3' is no whole number"),
+    (lambda: weft.problem_of(dict(c="\u00e9" * 50)), "problem.c='" + "\u00e9" * 29 + "... is no whole number"),  # of 2 bytes each, none of which is cut
     (lambda: weft.problem_of(dict(c=2**63)), "problem.c=9223372036854775808 is no whole number of 64 bits"),
     (lambda: weft.problem_of(dict(flipped=3)), "problem.flipped=3 is neither True nor False"),
     (lambda: weft.Problem(3), "name=3 is no text"),

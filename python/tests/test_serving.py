@@ -1,5 +1,7 @@
 """What docs/serving.md has, on the CPU. Of examples/triton the model, with a stand-in for the module that Triton puts beside it."""
+import asyncio
 import importlib.util
+import io
 import json
 import pathlib
 import re
@@ -113,6 +115,35 @@ def test_config_is_of_the_example():
     made = network.import_onnx(model)
     wanted = [(kind, name, list(made.tensors[name].seen_shape)) for kind, names in (("input", made.inputs), ("output", made.outputs)) for name in names]
     assert [(kind, name, [int(d) for d in dims.split(",")]) for kind, name, dims in ports] == wanted
+
+
+def test_bodies_of_requests(monkeypatch):
+    """What examples/ray_serve.py answers to what is no image, with stand-ins for the packages ray and starlette."""
+    ray, starlette = types.ModuleType("ray"), [types.ModuleType(f"starlette{name}") for name in ("", ".requests", ".responses")]
+    ray.serve = types.SimpleNamespace(deployment=lambda kind: kind, batch=lambda **named: lambda run: run)
+    starlette[1].Request, starlette[2].Response = object, lambda text, status: (text, status)
+    for module in (ray, *starlette):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    spec = importlib.util.spec_from_file_location("ray_serve", EXAMPLE.parents[1] / "ray_serve.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    served = module.Served.__new__(module.Served)
+    served.network = types.SimpleNamespace(inputs=[("x", "float32", (3, 4, 4))])
+
+    def bodies():
+        for save, array in ((np.save, np.zeros((3, 4, 5), np.float32)), (np.savez, np.zeros(3))):
+            body = io.BytesIO()
+            save(body, array)
+            yield body.getvalue()
+
+    image, several = bodies()
+    for body, sentence in ((b"", "the body is no .npy file: "), (b"text", "the body is no .npy file: "), (image[:-1], "the body is no .npy file: "),
+                           (several, "the body holds several arrays"), (image, "the image is float32 (3, 4, 5); give float32 (3, 4, 4)")):
+        async def read(body=body):
+            return body
+
+        text, status = asyncio.run(served(types.SimpleNamespace(body=read)))
+        assert status == 400 and text.startswith(sentence), text
 
 
 def test_data_parallel(tmp_path):

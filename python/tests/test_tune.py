@@ -63,6 +63,20 @@ def test_the_quickest_is_used(monkeypatch):
     assert np.array_equal(op(x, w, bias=bias), weft.Conv2d("n2c64h9w9k32r3s1p1")(x, w, bias=bias))
 
 
+def test_no_tile_that_runs(monkeypatch):
+    """The reason is that of the operator's own tile."""
+    op = weft.Conv2d("n2c64h9w9k32r3s1p1")
+
+    def prepare(self):
+        raise weft.RunError(f"weft: {self._tile} cannot be loaded")
+
+    monkeypatch.setattr(_weft, "gpu", lambda: "compute capability 9.0")
+    monkeypatch.setattr(_weft, "candidate_tiles", lambda op: ["NoTile"])
+    monkeypatch.setattr(_weft.Operator, "prepare", prepare)
+    with pytest.raises(weft.RunError, match=f"{op._tile} cannot be loaded"):
+        op.tune()
+
+
 def test_what_cannot_be_tuned_is_refused():
     with pytest.raises(weft.ArgumentError, match="this one is C\\+\\+ text that names its tile itself"):
         weft.Operator("struct P : weft::conv::S8Conv4<> {};", "n1c4h5w5k8r3s1p1").tune()
@@ -72,7 +86,7 @@ def test_what_cannot_be_tuned_is_refused():
     with pytest.raises(weft.Error, match="most='a'"):
         op.tune("a")
     if not _weft.gpu().startswith("compute capability"):
-        with pytest.raises(weft.RunError, match="tune measures on a GPU, and there is none"):
+        with pytest.raises(weft.RunError, match=r"op\.tune\(\) takes a GPU, and there is none"):
             op.tune()
 
 

@@ -1,10 +1,12 @@
-"""NVRTC as pip installs it (nvidia-cuda-nvrtc), of which the system's loader knows nothing."""
+"""GPUs that are not there, and NVRTC as pip installs it (nvidia-cuda-nvrtc), of which the system's loader knows nothing."""
 from __future__ import annotations
 
 import ctypes
 import importlib.util
 import os
 import pathlib
+
+from . import _weft
 
 
 def of_packages() -> pathlib.Path | None:
@@ -13,6 +15,13 @@ def of_packages() -> pathlib.Path | None:
     folders = list(spec.submodule_search_locations or []) if spec else []
     found = [path for folder in folders for path in pathlib.Path(folder).glob("*/lib/libnvrtc.so.*")]
     return max(found, key=lambda path: int("0" + path.suffix[1:])) if found else None
+
+
+def check_gpu(what: str) -> None:
+    """Refuses what takes a GPU where there is none."""
+    gpu = _weft.gpu()
+    if not gpu.startswith("compute capability"):
+        raise _weft.RunError(f"weft: {what} takes a GPU, and there is none: {gpu}")
 
 
 def load() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from . import _weft
 
 
@@ -32,6 +34,27 @@ def whole_number(value: Any, name: str) -> int:
         return operator.index(value)
     except TypeError:
         raise _weft.ArgumentTypeError(f"weft: {name}={value!r} is no whole number") from None
+
+
+def number_of(value: Any, name: str, bits: int = 63) -> int:
+    """A whole number above 0 that fits the integer of C++ that it becomes. bits: those of its greatest value."""
+    number = whole_number(value, name)
+    if not 1 <= number < 2**bits or isinstance(value, (bool, np.bool_)):
+        raise _weft.ArgumentError(f"weft: {name}={value!r} is no whole number from 1 to 2^{bits} - 1")
+    return number
+
+
+def names_of(value: Any, name: str, such: str) -> list[str]:
+    """A list of names, of which one may be given alone. such: what would be one."""
+    try:
+        names = [value] if isinstance(value, str) else list(value)
+    except TypeError:
+        names = [value]
+    wrong = [text for text in names if not isinstance(text, str) or not text]
+    if wrong:
+        kind = _weft.ArgumentError if isinstance(wrong[0], str) else _weft.ArgumentTypeError
+        raise kind(f"weft: {name}={value!r} has {wrong[0]!r}, which is no name; give one or a list of them, such as {such}")
+    return names
 
 
 def pair_of(value: Any, name: str) -> tuple[int, int]:

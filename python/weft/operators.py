@@ -133,12 +133,15 @@ class Operator(_weft.Operator):
         most = whole_number(most, "most")
         if most < 1:
             raise _weft.ArgumentError(f"weft: most={most} is no number of tiles; give 1 or more")
-        if not _weft.gpu().startswith("compute capability"):
-            raise _weft.RunError(f"weft: tune measures on a GPU, and there is none: {_weft.gpu()}")
+        _nvrtc.check_gpu("op.tune()")
         names = _weft.candidate_tiles(self)[:most]
         names += [self._tile] if self._tile not in names else []
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            made = [op for op in pool.map(self._tried, names) if op is not None]
+            tried = list(pool.map(self._tried, names))
+        made = [op for op in tried if isinstance(op, Operator)]
+        errors = [error for error in tried if isinstance(error, _weft.Error)]
+        if errors and not made:
+            raise errors[-1]
         measured = sorted((us, op._tile, op) for us, op in zip(_weft.times(made), made) if us >= 0.0)
         if measured:
             _weft.adopt(self, measured[0][2])
@@ -146,13 +149,13 @@ class Operator(_weft.Operator):
                 object.__setattr__(self, name, getattr(measured[0][2], name))
         return [(tile, us) for us, tile, _ in measured]
 
-    def _tried(self, tile: str) -> Operator | None:
-        """The operator with another tile, compiled and loaded; None if the tile does not take its problem or its stages."""
+    def _tried(self, tile: str) -> Operator | _weft.Error:
+        """The operator with another tile, compiled and loaded; the error if the tile does not take its problem or its stages."""
         try:
             op = self._with_tile(tile)
             op.prepare()
-        except (_weft.ArgumentError, _weft.RunError):
-            return None
+        except (_weft.ArgumentError, _weft.RunError) as error:
+            return error
         return op
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any, Sequence
+from typing import Any, Iterable
 
 from .. import _weft
 from ._file import read_graph, write_graph
@@ -43,7 +43,7 @@ def _bytes_of(path: pathlib.Path) -> bytes:
 
 
 def load(
-    path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, layouts: Sequence[str] = (), memory: int | None = None
+    path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, layouts: str | Iterable[str] = (), memory: int | None = None
 ) -> Network:
     """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. What else is given: see Network."""
     path = pathlib.Path(path)

@@ -15,7 +15,10 @@ _MEAN, _DEVIATION = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229
 
 def inputs_of(graph: Graph, given: str, batch: int) -> dict[str, np.ndarray]:
     """An array for each input. given: what the first one gets, a file or "random", which the others get as well."""
-    inputs = random_inputs(graph, batch)
+    try:
+        inputs = random_inputs(graph, batch)
+    except (MemoryError, ValueError):  # ValueError: more than numpy's integers count
+        raise _weft.RunError(f"weft: {batch} images do not fit the memory of this machine; give fewer") from None
     if given != "random":
         name = graph.inputs[0]
         tensor = graph.tensors[name]
@@ -23,7 +26,7 @@ def inputs_of(graph: Graph, given: str, batch: int) -> dict[str, np.ndarray]:
         if not isinstance(x, np.ndarray):
             raise _weft.ArgumentError(f"weft: {given} holds several arrays; give a file of one, as numpy.save writes it")
         if x.shape in (tensor.shape, tensor.seen_shape):
-            x = x[None]
+            x = x.reshape(1, *tensor.seen_shape)
         if x.shape[1:] != tensor.seen_shape or x.dtype != tensor.dtype or not len(x):
             raise _weft.ArgumentError(f"weft: {given} is {x.dtype} {x.shape}; input {name} is {tensor.dtype} {('n', *tensor.seen_shape)}")
         inputs[name] = np.ascontiguousarray(np.resize(x, (batch, *tensor.seen_shape)))  # which repeats the images

@@ -5,12 +5,12 @@ import contextlib
 import os
 import pathlib
 import threading
-from typing import Any, Sequence
+from typing import Any, Iterable
 
 import numpy as np
 
 from .. import _arrays, _nvrtc, _weft
-from .._problem import whole_number
+from .._problem import names_of, number_of
 from ._file import write_graph
 from ._graph import Graph
 from ._profile import Plan, plan_of, with_times
@@ -43,17 +43,18 @@ class Network:
     as json writes it. layouts: what tensors of integers may lie in, some of "nhwc", "nc4" and "nc32"; on a GPU the model of times
     chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
     with the number that fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are
-    then used.
+    then used; where they are, they were made with a fuse and layouts of their own, and those that are given have no effect.
     """
 
     def __init__(
-        self, graph: Graph, *, fuse: bool = True, tiles: Any = None, layouts: Sequence[str] = (), memory: int | None = None,
+        self, graph: Graph, *, fuse: bool = True, tiles: Any = None, layouts: str | Iterable[str] = (), memory: int | None = None,
         file: bytes | None = None
     ) -> None:
-        if memory is not None and (not isinstance(memory, int) or memory < 1):
-            raise _weft.ArgumentError(f"weft: memory={memory!r} is no number of bytes; give an integer above 0, or None")
-        self.graph, self._fuse, self._memory, self._file = graph, fuse, memory or 0, write_graph(graph) if file is None else file
-        self._tiles, self._layouts = checked(tiles), list(layouts)
+        if not isinstance(fuse, (bool, np.bool_)):
+            raise _weft.ArgumentTypeError(f"weft: fuse={fuse!r} is neither True nor False")
+        self.graph, self._fuse, self._file = graph, bool(fuse), write_graph(graph) if file is None else file
+        self._memory = 0 if memory is None else _bytes_of(memory)
+        self._tiles, self._layouts = checked(tiles), names_of(layouts, "layouts", '"nhwc", "nc4" and "nc32"')
         self._planned: dict[tuple[int, bool], Any] = {}
         self._lock = threading.Lock()
 
@@ -73,6 +74,7 @@ class Network:
 
     def planned(self, batch: int = 1, *, gpu: bool = False) -> Any:
         """The network for a number of images, on the current GPU or on the CPU: compiled, with its arena's size and description."""
+        batch = number_of(batch, "batch")
         key = (batch, gpu)
         planned = self._planned.get(key)  # a call does not wait while another batch is compiled
         if planned is not None:
@@ -80,6 +82,7 @@ class Network:
         with self._lock:
             if key not in self._planned:
                 if gpu:
+                    _nvrtc.check_gpu(f"a network of {batch} images on a GPU")
                     _nvrtc.load()
                 self._planned[key] = self._plan(batch, gpu)
             return self._planned[key]
@@ -102,10 +105,8 @@ class Network:
         steps, tile, us, before_us and kept. Returns a dict: tiles, as `tiles` gives them; before_us and after_us, microseconds of a
         run; refused, a line for each candidate that could not be tried.
         """
-        most = whole_number(most, "most")
-        if most < 1:
-            raise _weft.ArgumentError(f"weft: most={most} is no number of tiles; give 1 or more")
-        result = self.planned(batch, gpu=True).tune(report_of(progress), most)
+        batch, most, report = number_of(batch, "batch"), number_of(most, "most"), report_of(progress)
+        result = self.planned(batch, gpu=True).tune(report, most)
         with self._lock:
             self._tiles[batch] = dict(result["tiles"])
             self._planned[batch, True] = self._plan(batch, True)
@@ -130,12 +131,13 @@ class Network:
 
         It waits for the runs. repeats: how many there are, 20 on a GPU and 3 on the CPU unless given.
         """
+        runs = None if repeats is None else number_of(repeats, "repeats", bits=31)
         batch, gpu, *arrays = self._arrays_of(images, named, None, stream)
         planned = self.planned(batch, gpu=gpu)
-        times, run = planned.measure(*arrays, stream, (20 if gpu else 3) if repeats is None else repeats)
+        times, run = planned.measure(*arrays, stream, runs or (20 if gpu else 3))
         return with_times(plan_of(planned, batch, gpu), times, run)
 
-    def save(self, path: str | os.PathLike[str], *, on: str | Sequence[str] = (), batch: int | Sequence[int] = 1) -> None:
+    def save(self, path: str | os.PathLike[str], *, on: str | Iterable[str] = (), batch: int | Iterable[int] = 1) -> None:
         """Writes a .weft file, which weft.load reads without onnx, and C++'s weft::network::Network::Load.
 
             model.save("resnet18.weft", on=["H200", "cpu"], batch=[1, 64])
@@ -146,8 +148,10 @@ class Network:
             had: of an ONNX model, the graph.
         batch: the numbers of images that these kernels are for.
         """
-        machines = [on] if isinstance(on, str) else list(on)
-        batches = list(batch) if isinstance(batch, (list, tuple)) else [batch]
+        machines = names_of(on, "on", '"gpu", "cpu" and "H200"')
+        batches = [number_of(n, "batch") for n in (batch if isinstance(batch, Iterable) else [batch])]
+        if machines and not batches:
+            raise _weft.ArgumentError("weft: batch has no number of images; give one or several, for which kernels are saved")
         data = _weft.save_engine([self._planned_on(machine, n) for machine in machines for n in batches]) if machines else self._file
         try:
             pathlib.Path(path).write_bytes(data)
@@ -193,6 +197,13 @@ class Network:
         if len(images) > len(names) or len(given) != len(names):
             raise _weft.ArgumentError(f"weft: {len(images) + len(named)} inputs are given; the network has {', '.join(names)}")
         return [given[name] for name in names]
+
+
+def _bytes_of(memory: Any) -> int:
+    try:
+        return number_of(memory, "memory")
+    except _weft.Error:
+        raise _weft.ArgumentError(f"weft: memory={memory!r} is no number of bytes; give a whole number from 1 to 2^63 - 1, or None") from None
 
 
 def _on_gpu(x: Any) -> bool:

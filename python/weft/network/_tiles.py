@@ -1,8 +1,11 @@
 """Tiles of a network's convolutions: what weft.load(..., tiles=...) is given, and what tuning says while it goes on."""
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, Callable, Mapping
+
+import numpy as np
 
 from .. import _weft
 
@@ -16,12 +19,15 @@ def checked(tiles: Any) -> dict[int, dict[str, str]]:
         raise _weft.ArgumentTypeError(f"weft: tiles is a {type(tiles).__name__}; {wanted}")
     found: dict[int, dict[str, str]] = {}
     for batch, names in tiles.items():
-        is_number = isinstance(batch, int) and not isinstance(batch, bool) or isinstance(batch, str) and batch.isdecimal()
-        if not is_number or int(batch) < 1:
+        try:
+            number = int(batch) if isinstance(batch, str) and batch.isdecimal() else operator.index(batch)
+        except (TypeError, ValueError):  # ValueError: text of thousands of digits
+            number = 0
+        if number < 1 or isinstance(batch, (bool, np.bool_)):
             raise _weft.ArgumentError(f"weft: tiles has the key {batch!r}, which is no number of images; {wanted}")
         if not isinstance(names, Mapping) or not all(isinstance(text, str) for item in names.items() for text in item):
             raise _weft.ArgumentError(f"weft: tiles[{batch!r}] is no dict of a tile's name for each convolution's; {wanted}")
-        found[int(batch)] = dict(names)
+        found[number] = dict(names)
     return found
 
 

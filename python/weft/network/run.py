@@ -12,11 +12,12 @@ import pathlib
 import re
 import sys
 import time
+from fractions import Fraction
 from typing import Any, Callable
 
 import numpy as np
 
-from .. import _weft
+from .. import _nvrtc, _weft
 from . import load, run_reference
 from ._compare import compared
 from ._graph import Graph, Node
@@ -71,8 +72,8 @@ def _run(a: argparse.Namespace) -> int:
         batches = list(dict.fromkeys(int(n) for n in a.batch.split(",")))
     except ValueError:
         batches = [0]
-    if min(batches) < 1:
-        raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 with commas between them")
+    if min(batches) < 1 or max(batches) >= 2**63:
+        raise _weft.ArgumentError(f"weft: --batch {a.batch} is not one or more numbers above 0 and below 2^63 with commas between them")
     if a.on and not a.save:
         raise _weft.ArgumentError(f"weft: --on {a.on} says what --save writes; give a file, --save model.weft")
     if a.page and (a.reference or a.page.suffix not in (".html", ".svg")):
@@ -94,18 +95,18 @@ def _run(a: argparse.Namespace) -> int:
 def _tune(a: argparse.Namespace, model: Network, batch: int) -> None:
     if a.cpu or a.reference:
         raise _weft.ArgumentError("weft: --tune measures kernels on a GPU; give it without --cpu and --reference")
-    if not _weft.gpu().startswith("compute capability"):
-        raise _weft.RunError(f"weft: --tune measures kernels on a GPU: {_weft.gpu()}")
+    _nvrtc.check_gpu("--tune")
     result = model.tune(batch, progress=True)
     print(f"batch {batch} tuned: {result['before_us']:,.1f} us a run before, {result['after_us']:,.1f} us after")
 
 
 def bytes_of(said: str) -> int:
     """Bytes of an amount of memory as people write it."""
-    match = re.fullmatch(r"(\d+(?:\.\d*)?)\s*(?:([kmg])(i?))?b?", said.strip().lower())
-    count = int(float(match[1]) * (1024 if match[3] else 1000) ** " kmg".index(match[2] or " ")) if match else 0
-    if count < 1:
-        raise _weft.ArgumentError(f"weft: --memory {said} is no amount of memory above 0; give bytes, or a number with KB, MB, GB, KiB, MiB or GiB")
+    match = re.fullmatch(r"(\d{1,30}(?:\.\d{0,30})?)\s*(?:([kmg])(i?))?b?", said.strip().lower())
+    count = int(Fraction(match[1]) * (1024 if match[3] else 1000) ** " kmg".index(match[2] or " ")) if match else 0
+    if not 1 <= count < 2**63:
+        raise _weft.ArgumentError(f"weft: --memory {said} is no amount of memory above 0 and below 2^63 bytes; give bytes, or a number with KB, MB, GB, "
+                                  "KiB, MiB or GiB")
     return count
 
 
@@ -119,8 +120,8 @@ def _write(path: pathlib.Path, text: str) -> None:
 
 def _run_batch(a: argparse.Namespace, model: Network, batch: int, plans: list[Plan]) -> int:
     graph = model.graph
-    inputs = inputs_of(graph, a.input, batch)
     if a.reference:
+        inputs = inputs_of(graph, a.input, batch)
         seconds: dict[str, float] = {}
         outputs = run_reference(graph, inputs, seconds)
         total = sum(seconds.values())
@@ -129,7 +130,7 @@ def _run_batch(a: argparse.Namespace, model: Network, batch: int, plans: list[Pl
             for name, taken in sorted(seconds.items(), key=lambda item: -item[1]):
                 print(f"  {1e3 * taken:8.2f} ms  {100 * taken / total:5.1f} %  {name}")
     else:
-        outputs = _run_network(a, model, inputs, batch, plans)
+        inputs, outputs = _run_network(a, model, batch, plans)
     for name, y in outputs.items():
         if a.input != "random" and y.ndim == 2:
             best = np.argsort(-y[0].astype(np.float64), kind="stable")[:5]  # of integers the least would have no opposite
@@ -158,13 +159,15 @@ def _print_nodes(graph: Graph) -> None:
         print(f"  {node.name:{widest}}  {node.kind:19}  {t.element:5}  {'x'.join(map(str, t.shape)):14}  {window}{groups}")
 
 
-def _run_network(a: argparse.Namespace, model: Network, inputs: dict[str, np.ndarray], batch: int, plans: list[Plan]) -> dict[str, np.ndarray]:
+def _run_network(a: argparse.Namespace, model: Network, batch: int, plans: list[Plan]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The inputs and the outputs of a run. The network is planned first, which refuses numbers of images whose arrays nobody could make."""
     library = None if a.cpu else _library(a.gpu)
     gpu = library is not None
     start = time.perf_counter()
     planned = model.planned(batch, gpu=gpu)
     print(f"batch {batch} on {'a GPU' if gpu else 'the CPU'}: made in {time.perf_counter() - start:.1f} s, arena {planned.arena_bytes:,} bytes, "
           f"filters {planned.constant_bytes:,} bytes")
+    inputs = inputs_of(model.graph, a.input, batch)
     arrays = list(inputs.values())
     if library is not None:
         arrays = [library.from_numpy(x).cuda() if library.__name__ == "torch" else library.asarray(x) for x in arrays]
@@ -177,7 +180,7 @@ def _run_network(a: argparse.Namespace, model: Network, inputs: dict[str, np.nda
     made = outputs if isinstance(outputs, tuple) else (outputs,)
     from .._arrays import to_numpy
 
-    return dict(zip(model.graph.outputs, map(to_numpy, made)))
+    return inputs, dict(zip(model.graph.outputs, map(to_numpy, made)))
 
 
 def _timed(run: Callable[[], Any], wait: Callable[[], None], repeats: int) -> tuple[Any, float]:
@@ -201,17 +204,21 @@ def _gpu_name(library: Any) -> str:
 
 def _library(asked: bool) -> Any:
     """torch or cupy, if there is a GPU; None otherwise, which is an error if a GPU was asked for."""
-    gpu = _weft.gpu()
-    reason = gpu
-    if gpu.startswith("compute capability"):
-        for name in ("torch", "cupy"):
-            try:
-                library = __import__(name)
-                if library.cuda.is_available():
-                    return library
-                reason = f"the package {name} that is installed sees no GPU"
-            except (ImportError, OSError) as error:  # OSError: a library of CUDA that does not load
-                reason = reason if reason != gpu else f"neither torch nor cupy is there, whose memory of the GPU it takes ({error})"
+    try:
+        _nvrtc.check_gpu("--gpu")
+    except _weft.RunError:
+        if asked:
+            raise
+        return None
+    reason = ""
+    for name in ("torch", "cupy"):
+        try:
+            library = __import__(name)
+            if library.cuda.is_available():
+                return library
+            reason = f"the package {name} that is installed sees no GPU"
+        except (ImportError, OSError) as error:  # OSError: a library of CUDA that does not load
+            reason = reason or f"neither torch nor cupy is there, whose memory of the GPU it takes ({error})"
     if asked:
         raise _weft.RunError(f"weft: --gpu: {reason}")
     return None
