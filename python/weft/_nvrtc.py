@@ -21,7 +21,8 @@ def check_gpu(what: str) -> None:
     """Refuses what takes a GPU where there is none."""
     gpu = _weft.gpu()
     if not gpu.startswith("compute capability"):
-        raise _weft.RunError(f"weft: {what} takes a GPU, and there is none: {gpu}")
+        reason = gpu.removesuffix("; give arrays of host memory")  # which is for calls of operators
+        raise _weft.RunError(f"weft: {what} takes a GPU, and there is none: {reason}")
 
 
 def load() -> None:

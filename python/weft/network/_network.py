@@ -40,8 +40,8 @@ class Network:
 
     graph: see weft.network.import_onnx. fuse: whether nodes share a kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
-    as json writes it. layouts: what tensors of integers may lie in, some of "nhwc", "nc4" and "nc32"; on a GPU the model of times
-    chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
+    as json writes it. layouts: what tensors of integers may lie in, one of "nhwc", "nc4" and "nc32", or a list of some; on a GPU
+    the model of times chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
     with the number that fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are
     then used; where they are, they were made with a fuse and layouts of their own, and those that are given have no effect.
     """
@@ -82,7 +82,7 @@ class Network:
         with self._lock:
             if key not in self._planned:
                 if gpu:
-                    _nvrtc.check_gpu(f"a network of {batch} images on a GPU")
+                    _nvrtc.check_gpu(f"a plan of {batch} image{'s' if batch > 1 else ''} for the current GPU")
                     _nvrtc.load()
                 self._planned[key] = self._plan(batch, gpu)
             return self._planned[key]
