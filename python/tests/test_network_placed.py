@@ -132,14 +132,14 @@ def test_channels_of_which_the_bias_remains(kind):
     small.constants.update(s=np.float32(0.01), sy=np.float32(0.01))
     if kind == "a normalization":
         small.put("Conv", ["d", "wd"], "c").put("BatchNormalization", ["c", "bn0", "bn1", "bn2", "bn3"], "y")
-        small.constants.update(bn0=np.float32([0, 1e-6, -1e-9, 1]), bn1=np.float32([0.3, 0.5, -0.7, 0.1]), bn2=np.zeros(4, np.float32))
+        small.constants.update(bn0=np.float32([0, 1e-6, -1e-9, 1]), bn1=np.float32([0.303, 0.5, -0.7, 0.1]), bn2=np.zeros(4, np.float32))
     elif kind == "a factor":
         small.put("Conv", ["d", "wd"], "c").put("Mul", ["c", "f"], "m").put("Add", ["m", "b"], "y")
-        small.constants.update(f=np.float32([0, 1e-6, -1e-9, 1]).reshape(4, 1, 1), b=np.float32([0.3, 0.5, -0.7, 0.1]).reshape(4, 1, 1))
+        small.constants.update(f=np.float32([0, 1e-6, -1e-9, 1]).reshape(4, 1, 1), b=np.float32([0.303, 0.5, -0.7, 0.1]).reshape(4, 1, 1))
     else:
         small.put("Conv", ["d", "wd", "bn1"], "y")
         small.constants["w"][1] = 0
-        small.constants.update(sw=np.float32([0.01, 1.19e-9, 0.02, 0.01]), bn1=np.float32([0.3, 0.5, -0.7, 0.1]))
+        small.constants.update(sw=np.float32([0.01, 1.19e-9, 0.02, 0.01]), bn1=np.float32([0.303, 0.5, -0.7, 0.1]))
     model = model_of(small.nodes, small.constants, (4, 6, 5))
     x = small.random.normal(size=(2, 4, 6, 5)).astype(np.float32)
     graph = network.import_onnx(model)

@@ -41,9 +41,10 @@ class Network:
     graph: see weft.network.import_onnx. fuse: whether nodes share a kernel where that is possible; the
     bits are the same. tiles: for runs on a GPU, by numbers of images what `tiles` gave after `tune`: {64: model.tiles(64)}, also
     as json writes it. layouts: what tensors of integers may lie in, one of "nhwc", "nc4" and "nc32", or a list of some; on a GPU
-    the model of times chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4. memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused,
-    with the number that fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are
-    then used; where they are, they were made with a fuse and layouts of their own, and those that are given have no effect.
+    the model of times chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4.
+    memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused, with the number that
+    fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used; these were
+    made with a fuse and layouts of their own, and those that are given have no effect on them.
     """
 
     def __init__(
