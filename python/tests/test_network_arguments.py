@@ -44,6 +44,8 @@ def test_arguments_of_other_libraries(model, tmp_path, monkeypatch):
     for batch in (range(1, 3), np.array([1, 2]), (n for n in (1, 2))):
         loaded.save(tmp_path / "a.weft", on="cpu", batch=batch)
     assert saved == [[("cpu", 1), ("cpu", 2)]] * 3 and loaded._layouts == ["nc4"]
+    loaded.save(tmp_path / "a.weft", on="cpu", batch=np.array(4))
+    assert saved[3] == [("cpu", 4)]
 
 
 def test_calls_refused(model):

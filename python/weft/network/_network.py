@@ -150,7 +150,8 @@ class Network:
         batch: the numbers of images that these kernels are for.
         """
         machines = names_of(on, "on", '"gpu", "cpu" and "H200"')
-        batches = [number_of(n, "batch") for n in (batch if isinstance(batch, Iterable) else [batch])]
+        several = isinstance(batch, Iterable) and getattr(batch, "shape", None) != ()  # an array of numpy's may be one number
+        batches = [number_of(n, "batch") for n in (batch if several else [batch])]
         if machines and not batches:
             raise _weft.ArgumentError("weft: batch has no number of images; give one or several, for which kernels are saved")
         data = _weft.save_engine([self._planned_on(machine, n) for machine in machines for n in batches]) if machines else self._file
