@@ -28,23 +28,6 @@ Number NumberAt(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// Whether lists and objects lie in each other deeper than those of a graph. Values of nlohmann's are copied by recursion.
-bool IsDeep(std::string_view text) {
-  constexpr int kDeepest = 16;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size() && depth <= kDeepest; ++i) {
-    if (text[i] == '"') quoted = !quoted;
-    if (quoted) {
-      if (text[i] == '\\') ++i;
-      continue;
-    }
-    if (text[i] == '[' || text[i] == '{') ++depth;
-    if (text[i] == ']' || text[i] == '}') --depth;
-  }
-  return depth > kDeepest;
-}
-
 // Reads one object of the text, and at the end says which of its keys are not known.
 class Fields {
  public:
@@ -399,9 +382,15 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
   if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
     return Damaged("the file's bytes are not those of its checksum; it is damaged");
   }
-  const std::string_view all_text = bytes.substr(kHeader, text_size);
-  if (IsDeep(all_text)) return Damaged("the file's text has lists in lists that no graph has");
-  const Json json = Json::parse(all_text, nullptr, /*allow_exceptions=*/false);
+  // Values of nlohmann's are copied by recursion, so that lists in lists without end are not kept.
+  constexpr int kDeepest = 16;
+  bool is_deep = false;
+  const auto keep = [&is_deep](int depth, Json::parse_event_t, const Json&) {
+    is_deep = is_deep || depth > kDeepest;
+    return !is_deep;
+  };
+  const Json json = Json::parse(bytes.substr(kHeader, text_size), keep, /*allow_exceptions=*/false);
+  if (is_deep) return Damaged("the file's text has lists in lists that no graph has");
   if (json.is_discarded()) return Damaged("the file's text is no JSON");
   absl::Status status;
   Model model;

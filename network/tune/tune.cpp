@@ -19,42 +19,38 @@
 namespace weft::network {
 namespace {
 
-// The candidates of all groups that could be compiled; the others are taken out of the groups and told.
-class Candidates {
- public:
-  Candidates(const Network& network, std::vector<TuneGroup>* groups,
-             const std::optional<rtc::ThisContext>& context) {
-    struct Job {
-      TuneGroup* group;
-      std::string tile;
-      absl::Status status;
-    };
-    std::vector<Job> jobs;
-    for (TuneGroup& group : *groups) {
-      for (std::size_t i = 1; i < group.tiles.size(); ++i)
-        jobs.push_back({&group, group.tiles[i], {}});
-    }
-    InParallel(jobs.size(), [&](std::size_t i) {
-      Job& job = jobs[i];
-      if (context.has_value()) job.status = context->Use();
-      if (!job.status.ok()) return;
-      const auto changed = network.WithTiles({{job.group->steps[0], job.tile}});
-      job.status = changed.ok() ? changed->Prepare() : changed.status();
-    });
-    for (const Job& job : jobs) {
-      if (job.status.ok()) continue;
-      auto& tiles = job.group->tiles;
-      tiles.erase(std::find(tiles.begin() + 1, tiles.end(), job.tile));
-      refused_.push_back(absl::StrCat(job.group->steps[0], ": ", job.tile, ": ",
-                                      std::string(job.status.message())));
-    }
+// Compiles the candidates of all groups, and takes those that cannot be compiled out of the groups. Of each of these the
+// step, the tile and why.
+std::vector<std::string> CompileCandidates(const Network& network,
+                                           const std::optional<rtc::ThisContext>& context,
+                                           std::vector<TuneGroup>* groups) {
+  struct Job {
+    TuneGroup* group;
+    std::string tile;
+    absl::Status status;
+  };
+  std::vector<Job> jobs;
+  for (TuneGroup& group : *groups) {
+    for (std::size_t i = 1; i < group.tiles.size(); ++i)
+      jobs.push_back({&group, group.tiles[i], {}});
   }
-
-  std::vector<std::string>& refused() { return refused_; }
-
- private:
-  std::vector<std::string> refused_;
-};
+  InParallel(jobs.size(), [&](std::size_t i) {
+    Job& job = jobs[i];
+    if (context.has_value()) job.status = context->Use();
+    if (!job.status.ok()) return;
+    const auto changed = network.WithTiles({{job.group->steps[0], job.tile}});
+    job.status = changed.ok() ? changed->Prepare() : changed.status();
+  });
+  std::vector<std::string> refused;
+  for (const Job& job : jobs) {
+    if (job.status.ok()) continue;
+    auto& tiles = job.group->tiles;
+    tiles.erase(std::find(tiles.begin() + 1, tiles.end(), job.tile));
+    refused.push_back(
+        absl::StrCat(job.group->steps[0], ": ", job.tile, ": ", std::string(job.status.message())));
+  }
+  return refused;
+}
 
 // The clock of a GPU: a chain is recorded once and run over and over. The two that are compared are kept.
 class Recorder {
@@ -142,12 +138,12 @@ absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
     if (!here.ok()) return here.status();
     context = *here;
   }
-  Candidates candidates(network, &*groups, context);
+  Tuned tuned;
+  tuned.refused = CompileCandidates(network, context, &*groups);
   const auto sample_tiles = [&](const Tiles& tiles) -> absl::StatusOr<double> {
     const absl::StatusOr<Network> changed = network.WithTiles(tiles);
     return changed.ok() ? sample(*changed) : absl::StatusOr<double>(changed.status());
   };
-  Tuned tuned;
   absl::StatusOr<Tiles> best = TuneGreedily(*groups, sample_tiles, options.report);
   if (!best.ok()) return best.status();
   const absl::StatusOr<TuneComparison> gained = Compare(network.tiles(), *best, sample_tiles);
@@ -155,7 +151,6 @@ absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
   tuned.tiles = gained->is_faster ? *std::move(best) : network.tiles();
   tuned.before = gained->before;
   tuned.after = gained->is_faster ? gained->after : gained->before;
-  tuned.refused = std::move(candidates.refused());
   return tuned;
 }
 
