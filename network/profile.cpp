@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "weft/network/median.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {
@@ -17,12 +18,6 @@ absl::Status CheckRepeats(int repeats) {
   return repeats > 0 ? absl::OkStatus()
                      : absl::InvalidArgumentError(absl::StrCat("network: repeats=", repeats,
                                                                " is not positive; give 1 or more"));
-}
-
-double MedianOf(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
 }
 
 // times[step][repeat]

@@ -4,18 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "weft/network/median.hpp"
+
 namespace weft::network {
 namespace {
 
 constexpr std::size_t kFewest = 7, kMost = 21;  // pairs of samples
 constexpr double kLeastGain = 0.0005;    // of the chain's time; less is not worth another tile
 constexpr double kClearlySlower = 0.01;  // of it, in the first two pairs
-
-double MedianOf(std::vector<double> numbers) {
-  const std::size_t half = numbers.size() / 2;
-  std::sort(numbers.begin(), numbers.end());
-  return numbers.size() % 2 == 1 ? numbers[half] : 0.5 * (numbers[half - 1] + numbers[half]);
-}
 
 // How far from the median of these numbers the true one may be: between two and three of its standard errors, by the median
 // distance from it, which a few outliers do not change.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator.hpp"
+#include "weft/network/median.hpp"
 #include "weft/network/plan/choose_tile.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
@@ -35,11 +36,6 @@ std::int64_t BytesOf(char letter) {
          : letter == 'e' || letter == 'E' ? 2
          : letter == 'd'                  ? 8
                                           : 4;
-}
-
-double MedianOf(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
 }
 
 // Bytes that are all different enough, a part of which is repeated.
@@ -160,7 +156,7 @@ std::vector<double> Operator::Times(const std::vector<const Operator*>& operator
     }
   }
   for (const Chain& chain : chains) {
-    medians[chain.of] = MedianOf(chain.times) / static_cast<double>(sets);
+    medians[chain.of] = network::MedianOf(chain.times) / static_cast<double>(sets);
   }
   return medians;
 }
