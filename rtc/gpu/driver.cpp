@@ -202,14 +202,20 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
 absl::StatusOr<DeviceBytes> DeviceBytes::Allocate(std::int64_t bytes) {
   constexpr Result kOutOfMemory = 2;
   if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  const Driver& driver = TheDriver();
+  Context context = nullptr;
+  unsigned long long id = 0;
   std::uint64_t address = 0;
   const std::size_t count = bytes <= 0 ? 1 : static_cast<std::size_t>(bytes);
-  if (const Result failed = TheDriver().allocate(&address, count); failed != kSuccess) {
+  Result failed = driver.context(&context);
+  if (failed == kSuccess) failed = driver.context_id(context, &id);
+  if (failed == kSuccess) failed = driver.allocate(&address, count);
+  if (failed != kSuccess) {
     if (failed != kOutOfMemory) return Failed("allocating memory", failed);
     return absl::ResourceExhaustedError(
         absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
   }
-  return DeviceBytes(reinterpret_cast<char*>(address));
+  return DeviceBytes(reinterpret_cast<char*>(address), context, id);
 }
 
 absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
@@ -225,7 +231,15 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
 }
 
 DeviceBytes::~DeviceBytes() {
-  if (data_ != nullptr) TheDriver().free(reinterpret_cast<std::uint64_t>(data_));
+  if (data_ == nullptr) return;
+  const Driver& driver = TheDriver();
+  unsigned long long id = 0;
+  if (driver.context_id(context_, &id) != kSuccess || id != context_id_) return;
+  Context current = nullptr;
+  if (driver.context(&current) != kSuccess) return;
+  if (current != context_ && driver.set_context(context_) != kSuccess) return;
+  driver.free(reinterpret_cast<std::uint64_t>(data_));
+  if (current != context_) driver.set_context(current);
 }
 
 absl::StatusOr<Event> Event::Create() {

@@ -31,20 +31,22 @@ struct Module::State {
 
   // The kernel in the current context, loaded if it was not yet.
   absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
-    return loaded.Get(kernel, [this](int number, const arch::DeviceLimits& device) {
-      return Make(number, device);
-    });
+    return loaded.Get(kernel, archive.get(),
+                      [this](int number, const arch::DeviceLimits& device, Archive* in) {
+                        return Make(number, device, in);
+                      });
   }
 
  private:
-  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, const arch::DeviceLimits& device) {
+  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, const arch::DeviceLimits& device,
+                                            Archive* in) {
     if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, device); !s.ok()) {
       return s;
     }
     const absl::StatusOr<const Program*> program = ProgramFor(device.compute_capability);
     if (!program.ok()) return program.status();
     absl::StatusOr<std::string> cubin =
-        (*program)->Link(kernel, {cache.has_value() ? &*cache : nullptr, archive.get()});
+        (*program)->Link(kernel, {cache.has_value() ? &*cache : nullptr, in});
     if (!cubin.ok()) return cubin.status();
     const KernelRecord record = policy.kernel(kernel);
     return LoadedKernels::Cubin{*std::move(cubin), (*program)->entry(kernel), record.threads,
