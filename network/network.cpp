@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/engine/engine.hpp"
+#include "weft/network/graph/limits.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/network_state.hpp"
 #include "weft/network/plan/arena.hpp"
@@ -108,6 +109,9 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
   state->graph = graph;
   state->on_gpu = options.back_end == rtc::BackEnd::kGpu ||
                   (options.back_end == rtc::BackEnd::kAny && rtc::ComputeCapability().ok());
+  if (state->on_gpu && options.gpu.has_value()) {
+    if (absl::Status s = CheckLimits("gpu", *options.gpu); !s.ok()) return s;
+  }
   if (state->on_gpu) {
     const auto device = options.gpu.has_value() ? absl::StatusOr<arch::DeviceLimits>(*options.gpu)
                                                 : rtc::CurrentDevice();

@@ -36,7 +36,7 @@ struct NetworkOptions {
   // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
   rtc::BackEnd back_end = rtc::BackEnd::kAny;
   // Of kGpu: the GPU that is planned and compiled for, which this machine need not have (GpuNamed of
-  // weft/network/engine/gpus.hpp); nothing: the current one.
+  // weft/network/engine/gpus.hpp); nothing: the current one. Each of its numbers is positive.
   std::optional<arch::DeviceLimits> gpu{};
   bool fuse = true;  // nodes share a kernel where that is possible (network/fuse)
   // What integers may lie in, as PlanOptions::formats; on a GPU the model of times chooses among them.

@@ -1,32 +1,19 @@
-// The file that docs/networks.md describes.
+#include "weft/network/graph/model_text.hpp"
+
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "weft/network/graph/model_file.hpp"
+#include "weft/network/graph/limits.hpp"
 #include "weft/network/graph/names.hpp"
-#include "weft/rtc/cache/digest.hpp"
 
 namespace weft::network {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kMagic = "WEFTNET\n";
-constexpr std::uint32_t kVersion = 1, kEngineVersion = 2;  // of a graph alone, and of an engine
-constexpr std::size_t kHeader = 128, kTextSize = 16, kConstantsSize = 24, kDigest = 32,
-                      kDigestBytes = 64, kCodeSize = 96, kFilling = 104;
-
-template <class Number>
-Number NumberAt(std::string_view bytes, std::size_t at) {
-  Number number;
-  std::memcpy(&number, bytes.data() + at, sizeof(number));
-  return number;
-}
 
 // Reads one object of the text, and at the end says which of its keys are not known.
 class Fields {
@@ -197,18 +184,6 @@ Node NodeOf(const Json& json, std::size_t place, const Names& names, absl::Statu
   return n;
 }
 
-// The members of a GPU's limits, by their keys.
-template <class Limits, class Function>
-void VisitLimits(Limits& limits, const Function& function) {
-  function("compute_capability", limits.compute_capability);
-  function("sm_count", limits.sm_count);
-  function("shared_memory_per_block", limits.shared_memory_per_block);
-  function("shared_memory_per_sm", limits.shared_memory_per_sm);
-  function("registers_per_sm", limits.registers_per_sm);
-  function("max_threads_per_sm", limits.max_threads_per_sm);
-  function("l2_bytes", limits.l2_bytes);
-}
-
 SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
   SavedPlan plan;
   const std::string where = absl::StrCat("plan ", place);
@@ -285,27 +260,13 @@ Json JsonOf(const Graph& graph, const Node& n) {
   return json;
 }
 
-void Put(std::string* file, std::size_t at, const void* bytes, std::size_t count) {
-  std::memcpy(file->data() + at, bytes, count);
-}
-
 absl::Status Damaged(const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("network: ", why));
 }
 
 }  // namespace
 
-std::string WriteGraph(const Graph& graph) {
-  return WriteModel({.graph = graph});
-}
-
-absl::StatusOr<Graph> ReadGraph(std::string_view bytes) {
-  absl::StatusOr<Model> model = ReadModel(bytes);
-  if (!model.ok()) return model.status();
-  return std::move(model->graph);
-}
-
-std::string WriteModel(const Model& model) {
+std::string TextOf(const Model& model) {
   const Graph& graph = model.graph;
   const auto names_of = [&](const std::vector<int>& places) {
     Json names = Json::array();
@@ -320,68 +281,16 @@ std::string WriteModel(const Model& model) {
   for (const Tensor& tensor : graph.tensors) json["tensors"].push_back(JsonOf(tensor));
   json["nodes"] = Json::array();
   for (const Node& node : graph.nodes) json["nodes"].push_back(JsonOf(graph, node));
-  const std::string code = model.code == nullptr ? "" : model.code->Bytes();
   if (!model.plans.empty()) {
     json["headers"] = model.headers;
     json["plans"] = Json::array();
     for (const SavedPlan& plan : model.plans) json["plans"].push_back(JsonOf(plan));
   }
   // Names that are no UTF-8 are written with replacement characters.
-  std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
-  text.resize((text.size() + 63) / 64 * 64, ' ');
-  std::string file(kHeader, '\0');
-  const std::uint64_t text_size = text.size(),
-                      constants_size = graph.constants == nullptr ? 0 : graph.constants->size(),
-                      code_size = code.size();
-  const std::uint32_t version = model.plans.empty() ? kVersion : kEngineVersion;
-  Put(&file, 0, kMagic.data(), kMagic.size());
-  Put(&file, kMagic.size(), &version, sizeof(version));
-  Put(&file, kTextSize, &text_size, sizeof(text_size));
-  Put(&file, kConstantsSize, &constants_size, sizeof(constants_size));
-  Put(&file, kCodeSize, &code_size, sizeof(code_size));
-  file.reserve(file.size() + text_size + constants_size + code_size);
-  file += text;
-  if (graph.constants != nullptr) file += *graph.constants;
-  file += code;
-  const std::string digest = rtc::Sha256(std::string_view(file).substr(kHeader));
-  Put(&file, kDigest, digest.data(), kDigestBytes);
-  return file;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-absl::StatusOr<Model> ReadModel(std::string_view bytes) {
-  if (bytes.substr(0, kMagic.size()) != kMagic) {
-    return Damaged(
-        "these bytes are no file of a model, which begins with WEFTNET; make one by "
-        "weft_run model.onnx --save model.weft");
-  }
-  if (bytes.size() < kHeader)
-    return Damaged(absl::StrCat("the file ends after ", bytes.size(), " bytes, within its header"));
-  const auto version = NumberAt<std::uint32_t>(bytes, kMagic.size());
-  if (version != kVersion && version != kEngineVersion) {
-    return Damaged(absl::StrCat("the file has version ", version, "; this library reads versions ",
-                                kVersion, " and ", kEngineVersion));
-  }
-  const auto text_size = NumberAt<std::uint64_t>(bytes, kTextSize);
-  const auto constants_size = NumberAt<std::uint64_t>(bytes, kConstantsSize);
-  const auto code_size = NumberAt<std::uint64_t>(bytes, kCodeSize);
-  const std::uint64_t rest = bytes.size() - kHeader;
-  if (text_size > rest || constants_size > rest - text_size ||
-      code_size != rest - text_size - constants_size || text_size % 64 != 0) {
-    return Damaged(absl::StrCat("the file has ", rest, " bytes behind its header, which says ",
-                                text_size, " of text, ", constants_size, " of constants and ",
-                                code_size, " of compiled code; it is cut off or damaged"));
-  }
-  const auto is_zero = [](char c) { return c == 0; };
-  const std::string_view filling[] = {bytes.substr(12, 4),
-                                      bytes.substr(kFilling, kHeader - kFilling)};
-  for (const std::string_view zeros : filling) {
-    if (!std::all_of(zeros.begin(), zeros.end(), is_zero))
-      return Damaged("the file's header is damaged");
-  }
-  if (version == kVersion && code_size > 0) return Damaged("the file's header is damaged");
-  if (rtc::Sha256(bytes.substr(kHeader)) != bytes.substr(kDigest, kDigestBytes)) {
-    return Damaged("the file's bytes are not those of its checksum; it is damaged");
-  }
+absl::Status ReadText(std::string_view text, bool is_engine, Model* model) {
   // Values of nlohmann's are copied by recursion, so that lists in lists without end are not kept.
   constexpr int kDeepest = 16;
   bool is_deep = false;
@@ -389,12 +298,11 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
     is_deep = is_deep || depth > kDeepest;
     return !is_deep;
   };
-  const Json json = Json::parse(bytes.substr(kHeader, text_size), keep, /*allow_exceptions=*/false);
+  const Json json = Json::parse(text, keep, /*allow_exceptions=*/false);
   if (is_deep) return Damaged("the file's text has lists in lists that no graph has");
   if (json.is_discarded()) return Damaged("the file's text is no JSON");
   absl::Status status;
-  Model model;
-  Graph& graph = model.graph;
+  Graph& graph = model->graph;
   Names names;
   Fields fields(json, "text", &status);
   fields.Read("name", &graph.name);
@@ -407,22 +315,14 @@ absl::StatusOr<Model> ReadModel(std::string_view bytes) {
   }
   graph.inputs = names.FindAll("inputs", fields);
   graph.outputs = names.FindAll("outputs", fields);
-  if (version == kEngineVersion) {
-    fields.Read("headers", &model.headers);
+  if (is_engine) {
+    fields.Read("headers", &model->headers);
     for (const Json& plan : fields.List("plans")) {
-      model.plans.push_back(PlanOf(plan, model.plans.size(), &status));
+      model->plans.push_back(PlanOf(plan, model->plans.size(), &status));
     }
-    absl::StatusOr<std::shared_ptr<const rtc::Archive>> code =
-        rtc::Archive::FromBytes(bytes.substr(kHeader + text_size + constants_size));
-    if (!code.ok()) return code.status();
-    model.code = *std::move(code);
   }
   fields.End();
-  if (!status.ok()) return status;
-  graph.constants =
-      std::make_shared<const std::string>(bytes.substr(kHeader + text_size, constants_size));
-  if (absl::Status s = CheckGraph(graph); !s.ok()) return s;
-  return model;
+  return status;
 }
 
 }  // namespace weft::network
