@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -342,6 +344,14 @@ absl::StatusOr<double> Recording::Microseconds(int runs) const {
   if (failed == kSuccess) failed = driver.elapsed(&milliseconds, parts_->begin, parts_->end);
   if (failed != kSuccess) return Failed("running recorded launches", failed);
   return 1000.0 * static_cast<double>(milliseconds) / runs;
+}
+
+absl::StatusOr<int> Recording::RunsFor(double microseconds) const {
+  constexpr double kMost = 10000.0;
+  if (const absl::StatusOr<double> first = Microseconds(1); !first.ok()) return first.status();
+  const absl::StatusOr<double> once = Microseconds(2);
+  if (!once.ok()) return once.status();
+  return static_cast<int>(std::clamp(std::ceil(microseconds / std::max(*once, 1.0)), 1.0, kMost));
 }
 
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& s, arch::TensorMap* map) {

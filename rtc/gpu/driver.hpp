@@ -124,6 +124,8 @@ class Recording {
   // Runs the launches `runs` times, one run after the other, waits for the last one, and tells the microseconds of a run by the
   // GPU's clock. The context that is current is the one of the recording. Internal if the driver refuses, or a kernel fails.
   absl::StatusOr<double> Microseconds(int runs) const;
+  // How many runs take about so long, after a few that warm up; 1 at least. The errors of Microseconds.
+  absl::StatusOr<int> RunsFor(double microseconds) const;
 
  private:
   struct Parts;
