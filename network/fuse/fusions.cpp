@@ -83,9 +83,8 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
       const std::int64_t c = tensor(input).c;
       const bool whole_blocks =
           channel % block == 0 && (c % block == 0 || channel + c == tensor(n.output).c);
-      if (whole_blocks && readers_[static_cast<std::size_t>(input)] == 1 &&
-          WritesSlice(input, n.output, formats, batch)) {
-        slices_[input] = {n.output, channel};
+      if (whole_blocks && WritesSlice(input, n.output, formats, batch)) {
+        slices_[input] = {n.output, channel, readers_[static_cast<std::size_t>(input)] > 1};
       }
       channel += c;
     }
@@ -96,11 +95,16 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
 // table does it, which is put into requantised_.
 bool Fusions::WritesSlice(int index, int of, const std::vector<Format>& formats,
                           std::int64_t batch) {
-  if (maker(index) < 0) return false;
+  if (maker(index) < 0 || SliceOf(index) != nullptr) return false;
   const Node& n = node(maker(index));
   const Fusion* const fusion = KernelOf(maker(index));
   const std::string table =
       ConvertTable(tensor(index).Type(1, Format::kNhwc), tensor(of).Type(1, Format::kNhwc));
+  if (readers_[static_cast<std::size_t>(index)] > 1) {  // which read what the concat reads
+    const bool is_same =
+        formats[static_cast<std::size_t>(index)] == formats[static_cast<std::size_t>(of)];
+    if (batch > 1 || !table.empty() || !is_same) return false;
+  }
   if (fusion != nullptr) {
     // What is added is no slice: of several images it lies in another way.
     if (Adds(*fusion) && batch > 1) return false;

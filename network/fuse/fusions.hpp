@@ -20,10 +20,11 @@ struct Fusion {
   int convolution = -1, add = -1, table = -1;  // nodes; -1: there is none
 };
 
-// Where a concat wants the tensor that it alone reads: from `channel` on of tensor `of`, its output.
+// Where a concat wants a tensor that it reads: from `channel` on of tensor `of`, its output.
 struct Slice {
   int of = -1;
   std::int64_t channel = 0;
+  bool is_read = false;  // by others as well, from there
 };
 
 class Fusions {
@@ -49,12 +50,17 @@ class Fusions {
   // Whether the convolution is the first operand of its addition, which there is.
   bool SumIsFirst(const Fusion& fusion) const;
 
-  // Finds the tensors that only a concat reads and that their makers can write where it wants them: whole blocks of the
+  // Finds the tensors that a concat reads and that their makers can write where it wants them: whole blocks of the
   // formats, which are those of tensors. Before that no tensor is a slice. Of several images the kernel of an addition
-  // writes none.
+  // writes none, and what others read as well is none; of one image these read it there, if it has the concat's scale and format.
   void FindSlices(const std::vector<Format>& formats, std::int64_t batch);
   // Null if the tensor lies by itself.
   const Slice* SliceOf(int tensor) const;
+  // Whether a tensor that a concat reads for its channels from `channel` on is there already.
+  bool IsThere(int tensor, int concat, std::int64_t channel) const {
+    const Slice* const slice = SliceOf(tensor);
+    return slice != nullptr && slice->of == concat && slice->channel == channel;
+  }
   // The tensor in which a tensor lies: a concat's result, or the tensor itself.
   int RootOf(int tensor) const;
   // The table that the maker of a slice applies behind its own, since the concat has another scale; else empty.

@@ -34,6 +34,24 @@ gemm::TensorArgument ArgumentOf(const char* field, const void* address, const Te
           .line_bytes = t.bytes()};
 }
 
+// The channels of dst that are written: of whole blocks a part of each image, beside which others may be read.
+gemm::TensorArgument DestinationOf(const void* address, const TensorProblem& p) {
+  gemm::TensorArgument dst = ArgumentOf("dst", address, p.dst);
+  const TensorExtents& e = p.dst.extents;
+  const std::int64_t end = p.first_channel + p.src.extents.c;
+  VisitFormat(p.dst.format, [&]<class Layout>() {
+    constexpr std::int64_t kBlock = Layout::kInterleave;
+    if (address == nullptr || kBlock < 2 || p.src.extents.c >= e.c) return;
+    if (p.first_channel % kBlock != 0 || (end % kBlock != 0 && end != e.c)) return;
+    const std::int64_t begin = Layout::ChannelOffset(e, p.first_channel);
+    dst.address = static_cast<const char*>(address) + begin;
+    dst.pitch_bytes = Layout::ImageStride(e);
+    dst.line_bytes = (end == e.c ? dst.pitch_bytes : Layout::ChannelOffset(e, end)) - begin;
+    dst.lines = e.n;
+  });
+  return dst;
+}
+
 // Writes the address, and the widest access that it allows. False if that is not the widest that the format allows.
 bool SetAddress(const void* address, std::int64_t element_bytes, TensorView* view) {
   const std::int32_t widest = view->width;
@@ -99,9 +117,9 @@ absl::Status TensorOperator::CheckArguments(const Arguments& args) const {
   for (gemm::TensorArgument& t : read) t.may_be_output = state_->plan.in_place;
   const gemm::OutputRun no_run;
   const gemm::EpilogueFacts no_epilogue;
-  return gemm::CheckArguments(
-      state_->who.c_str(), absl::MakeConstSpan(read, state_->has_other ? 2 : 1),
-      ArgumentOf("dst", args.dst, p.dst), {.facts = no_epilogue, .run = no_run});
+  return gemm::CheckArguments(state_->who.c_str(),
+                              absl::MakeConstSpan(read, state_->has_other ? 2 : 1),
+                              DestinationOf(args.dst, p), {.facts = no_epilogue, .run = no_run});
 }
 
 namespace {

@@ -95,7 +95,14 @@ class Planner {
   Target TargetOf(int index) {
     if (const Slice* const slice = fusions_.SliceOf(index); slice != nullptr) {
       const Target whole = TargetOf(slice->of);
-      return {whole.place, whole.channel + slice->channel};
+      const Target part = {whole.place, whole.channel + slice->channel};
+      if (slice->is_read && places_.count({index, type(part.place).format}) == 0) {
+        const int place = Place(index, type(part.place).format, PlacedTensor::Where::kArena);
+        PlacedTensor& placed = plan_.tensors[static_cast<std::size_t>(place)];
+        placed.within = part.place, placed.first_channel = part.channel;
+        places_[{index, placed.type.format}] = place;
+      }
+      return part;
     }
     const auto at = places_.find({index, FormatOf(index)});
     return {at != places_.end() ? at->second : Destination(index), 0};
@@ -137,7 +144,12 @@ class Planner {
                         in_blocks, options_);
       if (!formats.ok()) return formats.status();
       formats_ = *std::move(formats);
-      if (!slices_are_known) fusions_.FindSlices(formats_, options_.batch);
+      if (slices_are_known) break;
+      fusions_.FindSlices(formats_, options_.batch);
+      for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
+        const Slice* const slice = fusions_.SliceOf(static_cast<int>(i));
+        if (slice != nullptr && slice->is_read) in_blocks[i] = true;
+      }
     }
     return absl::OkStatus();
   }
@@ -152,8 +164,12 @@ class Planner {
       if (const Fusion* const fusion = fusions_.KernelOf(i); fusion != nullptr) {
         kernels.push_back(ConvolutionKernel(*fusion, dst));
       } else if (n.kind == Kind::kConcat) {
+        std::int64_t channel = 0;
         for (const int input : n.inputs) {
-          if (fusions_.SliceOf(input) == nullptr) kernels.push_back({.src = input, .dst = dst});
+          if (!fusions_.IsThere(input, n.output, channel)) {
+            kernels.push_back({.src = input, .dst = dst});
+          }
+          channel += tensor(input).c;
         }
       } else {
         const int other = n.inputs.size() > 1 ? n.inputs[1] : -1;
@@ -203,9 +219,10 @@ class Planner {
   // A step for each input that is not there yet, which writes its channels of the result.
   void AddConcat(int index) {
     const Node& n = node(index);
-    auto [dst, channel] = TargetOf(n.output);
+    const auto [dst, first] = TargetOf(n.output);
+    std::int64_t channel = first;
     for (const int input : n.inputs) {
-      if (fusions_.SliceOf(input) != nullptr) {
+      if (fusions_.IsThere(input, n.output, channel - first)) {
         channel += tensor(input).c;
         continue;
       }

@@ -23,6 +23,9 @@ struct PlacedTensor {
   Where where = Where::kArena;
   int port = 0;             // kInput, kOutput: which of the graph's
   std::int64_t offset = 0;  // kArena: bytes from its beginning
+  // Of one image: the place of a concat's result whose channels from first_channel on these are; -1: it has memory of its own.
+  int within = -1;
+  std::int64_t first_channel = 0;
 };
 
 // A convolution or a fully connected layer, and what follows it in the same kernel: an addition, and a table before or

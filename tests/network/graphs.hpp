@@ -165,6 +165,40 @@ inline Graph Separable() {
 // Concats whose inputs lie in whole blocks of channels and of which others read none: of convolutions with the scale of the
 // result and with another one, with a table and with an addition behind them, of pooling, and of another concat whose last
 // input fills no block. Then one whose second input does not begin at a block, and one whose input others read.
+// Concats whose inputs others read as well: convolutions, as a source and as a residual, a pooling, a second concat and an output; one
+// that is read twice, and one within another.
+inline Graph ReadConcats() {
+  GraphBuilder b(19);
+  const auto add = [&](const char* name, std::int64_t c) {
+    return b.Add(name, Element::kUint8, c, 5, 6, {0.05f, 100});
+  };
+  const auto convolution = [&](std::vector<int> from, std::int64_t from_c, int to, std::int64_t c) {
+    b.FillProducts(b.Put(Kind::kConvolution, std::move(from), to), c, from_c, 0.003f);
+    return to;
+  };
+  const int x = b.Input("x", Element::kFloat, 7, 5, 6);
+  const int q = b.Add("q", Element::kUint8, 7, 5, 6, {0.03f, 110});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int first = convolution({q}, 7, add("first", 32), 32);
+  const int second = convolution({first}, 32, add("second", 64), 64);
+  const int inner = add("inner", 96);
+  b.Put(Kind::kConcat, {first, second}, inner);
+  const int third = convolution({second}, 64, add("third", 32), 32);
+  const int residual = convolution({inner, third}, 96, add("residual", 32), 32);
+  const int pooled = add("pooled", 64);
+  b.Put(Kind::kMaxPool, {second}, pooled).window = {
+      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  const int last = convolution({residual}, 32, add("last", 20), 20);
+  const int all = add("all", 96 + 32 + 64 + 32 + 20);
+  b.Put(Kind::kConcat, {inner, third, pooled, third, last}, all);
+  const int y = b.Add("y", Element::kFloat, 244, 5, 6), z = b.Add("z", Element::kFloat, 20, 5, 6);
+  b.Put(Kind::kDequantize, {all}, y);
+  b.Put(Kind::kDequantize, {last}, z);
+  b.Output(y);
+  b.Output(z);
+  return b.Make();
+}
+
 inline Graph Concats() {
   GraphBuilder b(5);
   const auto add = [&](const char* name, std::int64_t c, Quantization q = {0.05f, 100},

@@ -146,6 +146,16 @@ TEST(Network, ConcatsAreEqual) {
   EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
 }
 
+// Of one image others read a concat's input where it lies in the result.
+TEST(Network, ConcatsWhoseInputsOthersReadAreEqual) {
+  for (const std::int64_t batch : {1, 2}) {
+    EXPECT_EQ(Differences(ReadConcats(), OnCpu(batch)), 0) << batch;
+  }
+  NetworkOptions options = OnCpu();
+  options.formats = {Format::kNhwc};
+  EXPECT_EQ(Differences(ReadConcats(), options), 0);
+}
+
 // Each format alone, where tensors can have it; blocks of 32 channels are those of other tests.
 TEST(Network, FormatsAreEqual) {
   NetworkOptions two = OnCpu(2);

@@ -40,6 +40,27 @@ TEST(MakePlan, AnAdditionIsCopiedOfSeveralImages) {
                   "node9", "node10", "node12", "node13", "node14", "node14", "node15"));
 }
 
+// node3 and node8 are concats: of one image the second one copies alone what it reads twice.
+TEST(MakePlan, OthersReadAConcatsInputWhereItLies) {
+  EXPECT_THAT(Names(ReadConcats(), {.batch = 1}),
+              ElementsAre("node0", "node1", "node2", "node4", "node5", "node6", "node7", "node8",
+                          "node9", "node10"));
+  EXPECT_THAT(Names(ReadConcats(), {.batch = 2}),
+              ElementsAre("node0", "node1", "node2", "node3", "node3", "node4", "node5", "node6",
+                          "node7", "node8", "node8", "node8", "node8", "node9", "node10"));
+  const absl::StatusOr<Plan> plan = MakePlan(ReadConcats(), {.batch = 1});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> slices;
+  for (const PlacedTensor& slice : plan->tensors) {
+    if (slice.within < 0) continue;
+    const PlacedTensor& whole = plan->tensors[static_cast<std::size_t>(slice.within)];
+    EXPECT_EQ(whole.type.extents.c, 244);
+    EXPECT_EQ(slice.offset - whole.offset, slice.first_channel * 5 * 6);
+    slices.push_back(ReadConcats().tensors[static_cast<std::size_t>(slice.tensor)].name);
+  }
+  EXPECT_THAT(slices, ElementsAre("inner", "first", "second", "third", "last"));
+}
+
 TEST(MakePlan, WithoutFusionsEachNodeHasItsKernel) {
   EXPECT_THAT(Names(Concats(), {.batch = 1, .fuse = false}),
               ElementsAre("node0", "node1", "node2", "node3", "node4", "node5", "node6", "node7",
