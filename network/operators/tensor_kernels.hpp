@@ -15,6 +15,10 @@ inline namespace WEFT_BACKEND {
 
 template <TensorKernel kDoes, bool kWide>
 struct TensorKernelOf : std::type_identity<PointwiseKernel<kDoes, kWide>> {};
+// The kernel of a window, and that of any where accesses are not wide.
+template <bool kWide, bool kMax, class Window>
+using PoolOrWindow = std::conditional<kWide, Window, PoolKernel<kMax, false>>;
+
 template <>
 struct TensorKernelOf<TensorKernel::kQuantizeImage, false>
     : std::type_identity<PointwiseKernel<TensorKernel::kQuantize, false>> {};
@@ -22,11 +26,23 @@ template <>
 struct TensorKernelOf<TensorKernel::kQuantizeImage, true>
     : std::type_identity<QuantizeImageKernel> {};
 template <bool kWide>
-struct TensorKernelOf<TensorKernel::kMaxPool, kWide>
-    : std::type_identity<PoolKernel<Greatest, kWide>> {};
+struct TensorKernelOf<TensorKernel::kMaxPool, kWide> : std::type_identity<PoolKernel<true, kWide>> {
+};
 template <bool kWide>
 struct TensorKernelOf<TensorKernel::kAveragePool, kWide>
-    : std::type_identity<PoolKernel<Average, kWide>> {};
+    : std::type_identity<PoolKernel<false, kWide>> {};
+template <bool kWide>
+struct TensorKernelOf<TensorKernel::kMaxPool2By2, kWide>
+    : PoolOrWindow<kWide, true, WindowPoolKernel<true, 2, 2, 2, 1>> {};
+template <bool kWide>
+struct TensorKernelOf<TensorKernel::kMaxPool3By3, kWide>
+    : PoolOrWindow<kWide, true, WindowPoolKernel<true, 3, 2, 2, 1>> {};
+template <bool kWide>
+struct TensorKernelOf<TensorKernel::kMaxPool5By5, kWide>
+    : PoolOrWindow<kWide, true, WindowPoolKernel<true, 5, 1, 4, 2>> {};
+template <bool kWide>
+struct TensorKernelOf<TensorKernel::kAveragePool2By2, kWide>
+    : PoolOrWindow<kWide, false, WindowPoolKernel<false, 2, 2, 2, 1>> {};
 template <bool kWide>
 struct TensorKernelOf<TensorKernel::kGlobalAverage, kWide>
     : std::type_identity<GlobalAverageKernel<kWide>> {};
