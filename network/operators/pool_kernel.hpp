@@ -32,7 +32,7 @@ struct Greatest {
       even[i] = t.template MaxPairs<kSigned>(even[i], other.even[i]);
     }
   }
-  template <bool kWide>
+  template <bool, bool>
   WEFT_DEVICE Bytes Made(arch::Thread t, const PoolParams&, const Divisor&) const {
     Bytes made{};
     WEFT_UNROLL
@@ -45,15 +45,16 @@ struct Greatest {
 struct Average {
   float sum[kGroup] = {};
 
-  WEFT_DEVICE void Take(arch::Thread t, const PoolParams& p, const Bytes& x) {
+  WEFT_DEVICE void Take(arch::Thread t, const PoolParams& p, const Bytes& x, bool first) {
     WEFT_UNROLL
     for (int i = 0; i < kGroup; ++i) {
       const std::uint32_t word = x.quad[i / 4] ^ p.from_src.flip;
       const float number = epilogues::Mul(FloatOf(t, word, i % 4, p.from_src.base), p.src_scale);
-      sum[i] = epilogues::Add(sum[i], number);
+      sum[i] = first ? number : epilogues::Add(sum[i], number);
     }
   }
-  template <bool kWide>
+  // kExact: `taken` is a power of two.
+  template <bool kWide, bool kExact>
   WEFT_DEVICE Bytes Made(arch::Thread t, const PoolParams& p, const Divisor& taken) const {
     Bytes made{};
     WEFT_UNROLL
@@ -61,7 +62,8 @@ struct Average {
       float steps[4];
       WEFT_UNROLL
       for (int j = 0; j < 4; ++j) {
-        const float average = Quotient<kWide>(sum[4 * i + j], taken);
+        const float average = kExact ? epilogues::Mul(sum[4 * i + j], taken.reciprocal)
+                                     : Quotient<kWide>(sum[4 * i + j], taken);
         const float step = Quotient<kWide>(average, p.dst_scale);
         steps[j] = epilogues::Add(step, p.zero_point);
       }
@@ -141,7 +143,7 @@ struct PoolKernel {
           if constexpr (kMax) {
             pooled.Take(t, Of::One(Flipped(p, loaded[i])));
           } else {
-            pooled.Take(t, p, loaded[i]);
+            pooled.Take(t, p, loaded[i], false);
           }
         }
       }
@@ -151,7 +153,7 @@ struct PoolKernel {
       by.divisor = static_cast<float>(taken);
       by.reciprocal = 1.0f / by.divisor;
     }
-    const Bytes made = pooled.template Made<kWide>(t, p, by);
+    const Bytes made = pooled.template Made<kWide, false>(t, p, by);
     return kMax ? Flipped(p, made) : made;
   }
 };
@@ -166,7 +168,8 @@ struct WindowPoolKernel {
   static constexpr int kThreads = 128;
   static constexpr int kSpan = (kColumns - 1) * kStride + kWindow;  // pixels of a row of the source
   static constexpr int kSourceRows = (kRows - 1) * kStride + kWindow;
-  static constexpr int kMinBlocksPerSm = kColumns > 1 ? 3 : 6;
+  static constexpr bool kExact = (kWindow & (kWindow - 1)) == 0;
+  static constexpr int kMinBlocksPerSm = kColumns > 1 ? 2 : 6;
   static constexpr int kMinBlocksPerSmBefore90 = 1;
   static constexpr Share kShare = {.rows = kRows, .columns = kColumns};
   static constexpr arch::Requires kRequires{.min = 75};
@@ -209,18 +212,18 @@ struct WindowPoolKernel {
     const auto inside = [](std::int32_t i, std::int32_t end) {
       return i < 0 ? 0 : i < end ? i : end - 1;
     };
-    const std::uint8_t* column[kSpan];
+    const auto pixel = static_cast<std::int32_t>(p.src.pixel);
+    std::int32_t column[kSpan];  // an image of the source has less than 2^31 bytes
     WEFT_UNROLL
-    for (int j = 0; j < kSpan; ++j) column[j] = memory + inside(left + j, p.src_w) * p.src.pixel;
-    const std::int64_t row = p.src_w * p.src.pixel;
+    for (int j = 0; j < kSpan; ++j) column[j] = inside(left + j, p.src_w) * pixel;
     Of pooled[kRows][kColumns];
     WEFT_UNROLL
     for (int y = 0; y < kSourceRows; ++y) {
       Bytes loaded[kSpan];
-      const std::int64_t offset = inside(top + y, p.src_h) * row;
+      const std::uint8_t* const row = memory + inside(top + y, p.src_h) * (p.src_w * pixel);
       WEFT_UNROLL
       for (int j = 0; j < kSpan; ++j) {
-        loaded[j] = t.LoadGlobalCoherent(reinterpret_cast<const Bytes*>(column[j] + offset));
+        loaded[j] = t.LoadGlobalCoherent(reinterpret_cast<const Bytes*>(row + column[j]));
       }
       Of across[kColumns];
       if constexpr (kMax) Across(t, loaded, across);
@@ -236,7 +239,9 @@ struct WindowPoolKernel {
               pooled[i][j].Take(t, across[j]);
           } else {
             WEFT_UNROLL
-            for (int s = 0; s < kWindow; ++s) pooled[i][j].Take(t, p, loaded[j * kStride + s]);
+            for (int s = 0; s < kWindow; ++s) {
+              pooled[i][j].Take(t, p, loaded[j * kStride + s], y == i * kStride && s == 0);
+            }
           }
         }
       }
@@ -245,7 +250,7 @@ struct WindowPoolKernel {
     for (int i = 0; i < kRows; ++i) {
       WEFT_UNROLL
       for (int j = 0; j < kColumns; ++j) {
-        made[i][j] = pooled[i][j].template Made<true>(t, p, p.taken);
+        made[i][j] = pooled[i][j].template Made<true, kExact>(t, p, p.taken);
       }
     }
   }

@@ -11,8 +11,8 @@ namespace weft::network {
 // Stands in the place of a policy for the back ends (gemm/launch/launch.hpp): its kernels are all of this folder.
 struct TensorKernels {};
 
-// What a kernel does. Each has two numbers in the KernelList: 2 * kernel takes every tensor, and 2 * kernel + 1 those
-// of which each group of 16 channels is one access.
+// What a kernel does. Each has a number in the KernelList, by which it takes tensors of which each group of channels is one
+// access; those up to kGlobalAverage have another one, by which they take every tensor.
 enum class TensorKernel : std::int8_t {
   kTable,
   kCopy,
@@ -31,11 +31,15 @@ enum class TensorKernel : std::int8_t {
   kMaxPool5By5,      // 1
   kAveragePool2By2,  // 2
 };
-inline constexpr int kTensorKernels = 15;  // of the above
+inline constexpr int kWideTensorKernels = 15, kTensorKernels = kWideTensorKernels + 10;
 
-// The number of a kernel in the KernelList.
 constexpr int NumberOf(TensorKernel kernel, bool wide) {
-  return 2 * static_cast<int>(kernel) + (wide ? 1 : 0);
+  if (wide) return static_cast<int>(kernel);
+  using enum TensorKernel;
+  if (kernel == kQuantizeImage) kernel = kQuantize;
+  if (kernel == kAveragePool2By2) kernel = kAveragePool;
+  if (kernel > kGlobalAverage) kernel = kMaxPool;
+  return kWideTensorKernels + static_cast<int>(kernel);
 }
 
 // Of the kernels kTable to kDequantize and kQuantizeImage, each element of whose output is made of one of the source.

@@ -238,7 +238,11 @@ TensorPlan PlanPointwise(const TensorProblem& problem) {
 TensorKernel WindowKernel(const TensorProblem& p, TensorKernel any) {
   const Window& w = p.window;
   const bool dilated = (w.dilation_h > 1 && w.h > 1) || (w.dilation_w > 1 && w.w > 1);
-  if (w.h != w.w || w.stride_h != w.stride_w || dilated) return any;
+  const std::int64_t pixels = p.src.extents.h * p.src.extents.w;
+  if (w.h != w.w || w.stride_h != w.stride_w || dilated ||
+      pixels * StoredChannels(p.src) > std::numeric_limits<std::int32_t>::max()) {
+    return any;
+  }
   const auto is = [&](std::int64_t window, std::int64_t stride) {
     return w.h == window && w.stride_h == stride;
   };
