@@ -138,11 +138,14 @@ void MakeLaunch(const TensorProblem& problem, const TensorPlan& plan,
         if (plan.kernel == TensorKernel::kQuantizeImage) {
           wide = IsAligned(args.src) && IsAligned(args.dst);
         }
-        launch->kernel = 2 * static_cast<int>(plan.kernel) + (plan.wide && wide ? 1 : 0);
+        wide = wide && plan.wide;
+        p.units = plan.units[wide ? 1 : 0];
+        launch->kernel = NumberOf(plan.kernel, wide);
         launch->params = &p;
         gemm::VisitKernel<TensorKernels>(launch->kernel, [&]<class Kernel>() {
-          constexpr std::int32_t kBlock = Kernel::kBlockUnits;
-          launch->grid = {(p.units.count + kBlock - 1) / kBlock, 1, 1};
+          std::int32_t block = Kernel::kThreads;
+          if constexpr (std::is_same_v<Params, GlobalAverageParams>) block >>= p.log_parts;
+          launch->grid = {(p.units.count + block - 1) / block, 1, 1};
         });
       },
       *params);
@@ -168,8 +171,9 @@ absl::Status TensorOperator::Prepare() const {
 
 std::vector<int> TensorOperator::kernels() const {
   if (state_->empty) return {};
-  const int narrow = 2 * static_cast<int>(state_->plan.kernel);
-  return state_->plan.wide ? std::vector<int>{narrow + 1, narrow} : std::vector<int>{narrow};
+  const auto& [kernel, wide] = std::pair(state_->plan.kernel, state_->plan.wide);
+  if (!wide) return {NumberOf(kernel, false)};
+  return {NumberOf(kernel, true), NumberOf(kernel, false)};
 }
 
 absl::Status TensorOperator::Run(const Arguments& args, Stream stream,
