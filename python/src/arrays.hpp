@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "errors.hpp"
@@ -54,6 +55,9 @@ enum class Library { kOther, kTorch, kCupy };
 
 // That of an object's type. The thread holds the GIL.
 Library LibraryOf(nb::handle object);
+
+// The current stream of an array's library, on the array's GPU, where the library tells it by DLPack.
+std::optional<std::uintptr_t> CurrentStreamOf(const Array& array);
 
 // name: the argument's, for messages. An error if the object is no array.
 Array ArrayOf(nb::handle object, const char* name);
