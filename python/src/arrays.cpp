@@ -101,10 +101,9 @@ Array FromDlpack(const nb::dlpack::dltensor& from, const char* name, nb::handle 
       break;
     default:
       if (from.device.device_type == 3) break;  // pinned memory of the host
-      throw Error(
-          ErrorKind::kType,
-          absl::StrCat("weft: ", name, " is on a device of DLPack type ", from.device.device_type,
-                       "; give an array of the host or of a CUDA GPU"));
+      throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on a device of DLPack type ",
+                                                 from.device.device_type,
+                                                 "; give an array of the host or of a CUDA GPU"));
   }
   a.owner = nb::borrow(object);
   return a;
@@ -224,6 +223,11 @@ Array FromTorch(nb::handle object, const char* name) {
 
 }  // namespace
 
+nb::handle Function(PyObject** kept, const char* module, const char* name) {
+  if (*kept == nullptr) *kept = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
+  return *kept;
+}
+
 Library LibraryOf(nb::handle object) {
   return TypeOf(object).library;
 }
@@ -235,6 +239,12 @@ std::optional<std::uintptr_t> CurrentStreamOf(const Array& array) {
   if (exchange == nullptr) return std::nullopt;
   if (exchange->current_stream(kCuda, array.device, &stream) != 0) throw nb::python_error();
   return reinterpret_cast<std::uintptr_t>(stream);
+}
+
+nb::tuple TupleOf(const Shape& shape) {
+  nb::list dims;
+  for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
+  return nb::tuple(dims);
 }
 
 std::string ToString(const Shape& shape) {

@@ -28,6 +28,7 @@ struct Shape {
   std::int64_t size() const;  // elements
   friend bool operator==(const Shape&, const Shape&) = default;
 };
+nb::tuple TupleOf(const Shape& shape);
 std::string ToString(const Shape& shape);  // (1, 2, 3)
 
 // An array where it lies. `owner` keeps it alive.
@@ -49,6 +50,9 @@ struct Array {
 };
 
 const char* NameOf(char letter);  // int8
+
+// A function of a module that can be imported, looked up once: `kept` is where the caller keeps it.
+nb::handle Function(PyObject** kept, const char* module, const char* name);
 
 // The libraries that have attributes of their own for what is read of arrays and streams.
 enum class Library { kOther, kTorch, kCupy };

@@ -21,12 +21,6 @@ nb::object AddressOf(const nb::object& stream) {
   return stream;
 }
 
-// A function of a module that the process has imported, looked up once: `kept` is where the caller keeps it.
-nb::handle Function(PyObject** kept, const char* module, const char* name) {
-  if (*kept == nullptr) *kept = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
-  return *kept;
-}
-
 // torch's current stream of a GPU. What torch has for compiled code gives its address; torch.cuda.current_stream makes an
 // object of it.
 std::uintptr_t TorchStream(int device) {
