@@ -28,6 +28,7 @@ import report_ladder
 import report_networks
 import report_page
 import report_products
+import report_rtc
 import report_small
 import report_tables as tables
 from report_results import Set
@@ -39,7 +40,7 @@ TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
                 "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
-                "docs/operators.md", "docs/networks.md", "docs/log/tiles_and_model.md")
+                "docs/operators.md", "docs/networks.md", "docs/rtc.md", "docs/log/tiles_and_model.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 MARKED = re.compile(
@@ -172,14 +173,15 @@ def marked_tables(found, made, root):
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
         marked["small-families-lost"] = report_small.lost(result, table)
-    for name in ("networks", "tensors", "chain"):
-        if made := getattr(report_networks, name)(root / RESULTS, table):
+    for name, render in (("networks", report_networks.networks), ("tensors", report_networks.tensors), ("chain", report_networks.chain),
+                         ("rtc-times", report_rtc.times), ("rtc-kernels", report_rtc.kernels)):
+        if made := render(root / RESULTS, table):
             marked[name] = made
     return marked
 
 
 MARKED_TABLES = ("speed", "anchors", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "build-costs", "small-families", "small-families-lost", "networks", "tensors", "chain", "patches")
+                 "build-costs", "small-families", "small-families-lost", "networks", "tensors", "chain", "rtc-times", "rtc-kernels", "patches")
 
 
 def rewritten(text, marked, name="page"):

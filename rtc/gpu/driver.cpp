@@ -159,6 +159,13 @@ std::optional<std::uint64_t> CurrentContext() {
   return id;
 }
 
+std::optional<int> CurrentOrdinal() {
+  const Driver& driver = TheDriver();
+  int device = 0;
+  if (!driver.missing.empty() || driver.context_device(&device) != kSuccess) return std::nullopt;
+  return device;
+}
+
 absl::StatusOr<int> ComputeCapability() {
   const Driver& driver = TheDriver();
   if (!driver.missing.empty()) return NoGpu(driver.missing);

@@ -25,6 +25,9 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice();
 // first one. No context is made. The errors of CurrentDevice.
 absl::StatusOr<int> ComputeCapability();
 
+// The number of the GPU that is current in the calling thread; nothing: there is no driver, or no GPU is current.
+std::optional<int> CurrentOrdinal();
+
 // arch::EncodeTensorMap by the driver.
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& spec, arch::TensorMap* map);
 

@@ -15,6 +15,7 @@
 #include "perf/gemm_bench/policies.hpp"
 #include "perf/list_bench/policies.hpp"
 #include "perf/local_bench/policies.hpp"
+#include "perf/rtc_bench/policies.hpp"
 #include "perf/weft_perf/tiles.hpp"
 
 namespace weft::perf {
@@ -47,6 +48,7 @@ int main(int argc, char**) {
   PRINT(fused_bench, weft::perf::fused::Operators)
   PRINT(list_bench, weft::perf::ListOperators)
   PRINT(local_bench, weft::perf::local::Operators)
+  PRINT(rtc_bench, weft::perf::rtc_cases::Operators)
 #define FAMILY(...)
 #define GEMM(Type, A, B) PRINT(gemm_bench, weft::perf::gemms::Type<weft::perf::A, weft::perf::B>)
 #include "perf/gemms.def"
