@@ -130,6 +130,15 @@ struct WarpSpecializedRoles
     return !Scheduler::kSparse || t.WarpUniform(int{tile.exists}) != 0;
   }
 
+  // Before the first work tile, and after the last one.
+  template <class Shared>
+  WEFT_DEVICE static void StartStores(arch::Thread t, Shared& shared) {
+    if constexpr (Epilogue::kStaged) Epilogue::Start(t, shared.epilogue);
+  }
+  WEFT_DEVICE static void FinishStores(arch::Thread t) {
+    if constexpr (Epilogue::kStaged) Epilogue::Finish(t);
+  }
+
   // The epilogue of a work tile.
   template <class Work>
   using Store = TileStore<Parts, Work>;
