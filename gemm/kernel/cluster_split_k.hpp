@@ -88,7 +88,7 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
     t.ClusterWait();  // the other blocks' mbarriers are initialized
     int round = 0;
     typename Epilogue::Kept kept;
-    Roles::StartStores(t, shared);
+    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);

@@ -39,7 +39,7 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    Roles::StartStores(t, shared);
+    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);

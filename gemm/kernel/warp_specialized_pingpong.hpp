@@ -46,7 +46,7 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    Roles::StartStores(t, shared);
+    Roles::StartStores(p, t, shared, kept);
     const int set = Pipeline::ConsumerGroupOf(t), first = tiles.first + set * tiles.step;
     if (set > 0) {
       Pipeline::SkipTile(t, shared.stages, p.ring, p.k_tiles, Roles::Transforms(p), state);

@@ -132,8 +132,11 @@ struct WarpSpecializedRoles
 
   // Before the first work tile, and after the last one.
   template <class Shared>
-  WEFT_DEVICE static void StartStores(arch::Thread t, Shared& shared) {
-    if constexpr (Epilogue::kStaged) Epilogue::Start(t, shared.epilogue);
+  WEFT_DEVICE static void StartStores(const Params& p, arch::Thread t, Shared& shared,
+                                      typename Epilogue::Kept& kept) {
+    if constexpr (Epilogue::kStaged && !Scheduler::kListed) {
+      Epilogue::Start(t, shared.epilogue, p.output, kept);
+    }
   }
   WEFT_DEVICE static void FinishStores(arch::Thread t) {
     if constexpr (Epilogue::kStaged) Epilogue::Finish(t);

@@ -35,10 +35,6 @@ struct BulkCopies {
   static constexpr int kBlock = 32;  // channels, and bytes of a pixel
   static constexpr bool kResidual = TileT::Epilogue::kHasResidual;
 
-  struct Shared {
-    std::uint64_t landed[TileT::Mma::kGroups];  // mbarriers: the residual has landed
-  };
-
   // Rows of the tile that are neighbouring pixels, as one lane of the issuing warp knows them.
   struct Run {
     std::int64_t offset;       // of the first pixel in the tensor, in elements
@@ -46,7 +42,8 @@ struct BulkCopies {
   };
   struct Kept {
     Run run;
-    std::int32_t parity = 0;  // of the next phase of `landed`
+    std::int32_t parity = 0;  // of the residual's next phase (Landed)
+    std::int32_t issues = 0;  // 1: the thread's warp issues the copies
   };
 
   // Whether the tiles of this launch are copied so; the answer is the same for all of them. Lines of a
@@ -60,9 +57,15 @@ struct BulkCopies {
 
   // Called once, by all threads of the warpgroup.
   template <class SharedT>
-  WEFT_DEVICE static void Start(arch::Thread t, SharedT& shared) {
+  WEFT_DEVICE static void Start(arch::Thread t, SharedT& shared, const Output& p, Kept& kept) {
+    if (!Used(p)) return;
+    // The issuers of a multiprocessor's warpgroups, of which two blocks come from both halves of the
+    // grid, are warps of different schedulers.
+    const int other_half = t.block_x() >= t.grid_x() / 2 ? 2 : 0;
+    const int warp = t.WarpUniform(t.warp());
+    kept.issues = (warp / 4 + other_half - warp) % 4 == 0;
     if constexpr (kResidual) {
-      if (IsIssuer(t) && t.ElectOne()) {
+      if (kept.issues != 0 && t.ElectOne()) {
         t.MbarInit(Landed(t, shared), 1);
         t.FenceMbarInit();
       }
@@ -77,7 +80,7 @@ struct BulkCopies {
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, const Output& p, const Tile& tile,
                                   std::int32_t first_m, Kept& kept) {
-    if (!IsIssuer(t)) return;
+    if (kept.issues == 0) return;
     kept.run = Find(t, p, tile, first_m);
     t.template TmaStoreWaitRead<0>();
     t.SyncWarp();
@@ -86,7 +89,7 @@ struct BulkCopies {
   template <class SharedT, class Tile>
   WEFT_DEVICE static void Load(arch::Thread t, SharedT& shared, const Output& p, const Tile& tile,
                                std::int32_t first_m, std::int32_t first_n, Kept& kept) {
-    if (!IsIssuer(t)) return;
+    if (kept.issues == 0) return;
     kept.run = Find(t, p, tile, first_m);
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
@@ -132,7 +135,7 @@ struct BulkCopies {
     }
     t.FenceProxyAsync();
     TileT::Sync(t);
-    if (!IsIssuer(t)) return;
+    if (kept.issues == 0) return;
     ForEachBlock(t, shared, p, span.first, BlocksOf(span.first, span.padded_end), kept.run,
                  [&](std::int64_t offset, std::uint32_t staged, std::uint32_t bytes) {
                    t.BulkStore(p.dst + offset, staged, bytes);
@@ -142,11 +145,11 @@ struct BulkCopies {
   }
 
  private:
-  WEFT_DEVICE static bool IsIssuer(arch::Thread t) { return t.WarpUniform(t.warp()) % 4 == 0; }
-
+  // The mbarrier of which a phase ends when a tile's residual has landed. It lies where the pixels'
+  // places are kept for single copies: another KB of shared memory would cost some tiles a stage.
   template <class SharedT>
   WEFT_DEVICE static std::uint32_t Landed(arch::Thread t, const SharedT& shared) {
-    return t.SharedAddress(&shared.bulk.landed[Map::Group(t)]);
+    return t.SharedAddress(shared.offset[Map::Group(t)]);
   }
 
   // The blocks of channels from first_k on that the tile and the tensor have.
@@ -265,11 +268,10 @@ struct BulkCopies {
 // Where single threads copy chunks (staged_bytes.hpp, staged_residual.hpp).
 template <class TileT>
 struct Absent<BulkCopies<TileT>> {
-  struct Shared {};
   struct Kept {};
   WEFT_DEVICE static constexpr bool Used(const typename TileT::Output&) { return false; }
   template <class SharedT>
-  WEFT_DEVICE static void Start(arch::Thread, SharedT&) {}
+  WEFT_DEVICE static void Start(arch::Thread, SharedT&, const typename TileT::Output&, Kept&) {}
   WEFT_DEVICE static void Finish(arch::Thread) {}
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread, const typename TileT::Output&, const Tile&,

@@ -52,11 +52,7 @@ class StagedStore : public EpilogueTraits {
 
  public:
   static constexpr bool kStaged = true, kDependent = true;
-  struct SharedWithBulk : Rows::Shared {
-    typename BulkCopiesOf<Stage>::Shared bulk;
-  };
-  using Shared = std::conditional_t<Stage::kBulk && Residual::kStaged, SharedWithBulk,
-                                    typename Rows::Shared>;
+  using Shared = typename Rows::Shared;
   // What a thread keeps from one tile to the next: the values of its channels, which are loaded
   // again only when the channels change.
   struct Kept {
@@ -69,7 +65,9 @@ class StagedStore : public EpilogueTraits {
   };
 
   // All threads of the consumer warpgroups call them, before their first tile and after their last one.
-  WEFT_DEVICE static void Start(arch::Thread t, Shared& shared) { Bulk::Start(t, shared); }
+  WEFT_DEVICE static void Start(arch::Thread t, Shared& shared, const Output& p, Kept& kept) {
+    Bulk::Start(t, shared, p, kept.bulk);
+  }
   WEFT_DEVICE static void Finish(arch::Thread t) { Bulk::Finish(t); }
 
   // Starts to load the tile's residual, when all threads have stored the last tile. It is called

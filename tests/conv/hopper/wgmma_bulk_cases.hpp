@@ -32,7 +32,8 @@ void RunBulk() {
   problems.push_back(row);
   problems.push_back(column);
   for (const Problem& problem : problems) {
-    ExpectMatchesReference<P>(problem, reference::ReluActivation{}, {.gamma = -0.7f});
+    ExpectMatchesReference<P>(problem, reference::ReluActivation{},
+                              {.gamma = P::Epilogue::kHasResidual ? -0.7f : 1.0f});
     if (testing::Test::HasFailure()) return;
   }
 }
