@@ -33,12 +33,15 @@ struct BulkCopies {
   using ChannelSpan = typename TileT::ChannelSpan;
   static constexpr int kRows = TileT::kRows, kChunks = TileT::kChunks;
   static constexpr int kBlock = 32;  // channels, and bytes of a pixel
+  // A lane of the issuing warp has one block of channels of one line of the tile.
+  static constexpr int kBlocks = kChunks / 2, kLines = 32 / kBlocks;
+  static_assert(kLines > 2);
   static constexpr bool kResidual = TileT::Epilogue::kHasResidual;
 
-  // Rows of the tile that are neighbouring pixels, as one lane of the issuing warp knows them.
+  // A block of channels of neighbouring pixels, which is a lane's to copy.
   struct Run {
-    std::int64_t offset;       // of the first pixel in the tensor, in elements
-    std::int32_t first, rows;  // the first row, and how many there are; 0: none
+    std::int64_t offset;  // where it begins in the tensor, in elements
+    std::uint32_t staged, bytes;  // where in the staged tile, and how long it is; 0: there is none
   };
   struct Kept {
     Run run;
@@ -47,10 +50,10 @@ struct BulkCopies {
   };
 
   // Whether the tiles of this launch are copied so; the answer is the same for all of them. Lines of a
-  // few pixels are as many copies as take longer than single chunks by every thread. Each lane of a
-  // warp has one line.
+  // few pixels would be more copies than take the time of single chunks by every thread, or than a
+  // warp has lanes.
   WEFT_DEVICE static bool Used(const Output& p) {
-    constexpr std::int32_t kLeastPixels = 8, kLeastRows = CeilDiv(kRows, 30);
+    constexpr std::int32_t kLeastPixels = 8, kLeastRows = CeilDiv(kRows, kLines - 2);
     return p.rows.line_pixels >= kLeastPixels && p.rows.lines.divisor() >= kLeastRows &&
            (!kResidual || p.ReadsResidual());
   }
@@ -79,9 +82,9 @@ struct BulkCopies {
   // stage theirs after a barrier.
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, const Output& p, const Tile& tile,
-                                  std::int32_t first_m, Kept& kept) {
+                                  std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     if (kept.issues == 0) return;
-    kept.run = Find(t, p, tile, first_m);
+    kept.run = Find(t, p, tile, first_m, first_n);
     t.template TmaStoreWaitRead<0>();
     t.SyncWarp();
   }
@@ -90,21 +93,18 @@ struct BulkCopies {
   WEFT_DEVICE static void Load(arch::Thread t, SharedT& shared, const Output& p, const Tile& tile,
                                std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     if (kept.issues == 0) return;
-    kept.run = Find(t, p, tile, first_m);
-    const std::int32_t end = p.rows.EndChannel(tile, p.k);
-    const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
-    const int blocks = BlocksOf(first_k, end);
-    std::int32_t rows = kept.run.rows;
+    kept.run = Find(t, p, tile, first_m, first_n);
+    auto bytes = static_cast<std::int32_t>(kept.run.bytes);
     WEFT_UNROLL
-    for (int x = 1; x < 32; x *= 2) rows += t.ShflXor(rows, x);
+    for (int x = 1; x < 32; x *= 2) bytes += t.ShflXor(bytes, x);
     const std::uint32_t landed = Landed(t, shared);
-    if (t.lane() == 0) t.MbarArriveTx(landed, rows * blocks * kBlock);
+    if (t.lane() == 0) t.MbarArriveTx(landed, bytes);
     t.template TmaStoreWaitRead<0>();
     t.SyncWarp();
-    ForEachBlock(t, shared, p, first_k, blocks, kept.run,
-                 [&](std::int64_t offset, std::uint32_t staged, std::uint32_t bytes) {
-                   t.BulkLoad(staged, p.residual + offset, bytes, landed);
-                 });
+    if (kept.run.bytes > 0) {
+      t.BulkLoad(StagedAt(t, shared) + kept.run.staged, p.residual + kept.run.offset,
+                 kept.run.bytes, landed);
+    }
     t.SyncWarp();
   }
 
@@ -136,10 +136,9 @@ struct BulkCopies {
     t.FenceProxyAsync();
     TileT::Sync(t);
     if (kept.issues == 0) return;
-    ForEachBlock(t, shared, p, span.first, BlocksOf(span.first, span.padded_end), kept.run,
-                 [&](std::int64_t offset, std::uint32_t staged, std::uint32_t bytes) {
-                   t.BulkStore(p.dst + offset, staged, bytes);
-                 });
+    if (kept.run.bytes > 0) {
+      t.BulkStore(p.dst + kept.run.offset, StagedAt(t, shared) + kept.run.staged, kept.run.bytes);
+    }
     t.TmaStoreCommit();
     t.SyncWarp();
   }
@@ -152,58 +151,41 @@ struct BulkCopies {
     return t.SharedAddress(shared.offset[Map::Group(t)]);
   }
 
-  // The blocks of channels from first_k on that the tile and the tensor have.
-  WEFT_DEVICE static int BlocksOf(std::int32_t first_k, std::int32_t end) {
-    const std::int32_t channels = end > first_k ? end - first_k : 0;
-    const std::int32_t blocks = CeilDiv(channels, kBlock);
-    return blocks < kChunks / 2 ? blocks : kChunks / 2;
-  }
-
-  // The elements of a block of channels of an image.
-  WEFT_DEVICE static std::int64_t PlaneOf(const Output& p) {
-    return std::int64_t{static_cast<std::int32_t>(p.extents.h)} *
-           static_cast<std::int32_t>(p.extents.w) * kBlock;
+  template <class SharedT>
+  WEFT_DEVICE static std::uint32_t StagedAt(arch::Thread t, const SharedT& shared) {
+    return t.SharedAddress(shared.chunk[Map::Group(t)]);
   }
 
   // The run of a lane: what the tile has of the lane's line, counted from the tile's first.
   template <class Tile>
   WEFT_DEVICE static Run Find(arch::Thread t, const Output& p, const Tile& tile,
-                              std::int32_t first_m) {
-    const std::int32_t m = first_m + Map::FirstPixel(t), lane = t.lane();
+                              std::int32_t first_m, std::int32_t first_n) {
+    const std::int32_t m = first_m + Map::FirstPixel(t);
+    const std::int32_t number = t.lane() / kBlocks, block = t.lane() % kBlocks;
     const std::int32_t left = p.rows.rows - m, most = left < kRows ? left : kRows;
     const std::int32_t line = p.rows.lines.divisor();
     std::int32_t before = 0;  // rows of the first line that the tile is without
     p.rows.lines.Divmod(m, before);
     // No later line than the second begins in the tile if a line is as long as that.
-    const std::int32_t begin = lane < 2 || line < kRows ? lane * line - before : kRows;
+    const bool near = number < 2 || (number < kLines && line < kRows);
+    const std::int32_t begin = near ? number * line - before : kRows;
     const std::int32_t first = begin < 0 ? 0 : begin < kRows ? begin : kRows;
-    std::int32_t end = first;
+    std::int32_t rows = 0;
     if (begin < most) {
       const std::int32_t rest = most - begin;
-      end = begin + (rest < p.rows.line_pixels ? rest : p.rows.line_pixels);
+      rows = begin + (rest < p.rows.line_pixels ? rest : p.rows.line_pixels) - first;
     }
+    const std::int32_t k =
+        p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t) + block * kBlock;
     const OutputPixel pixel = p.rows.Pixel(tile, m + first);
+    const bool exists = pixel.inside && rows > 0 && k < p.rows.EndChannel(tile, p.k);
+    const std::int64_t plane = std::int64_t{static_cast<std::int32_t>(p.extents.h)} *
+                               static_cast<std::int32_t>(p.extents.w) * kBlock;
     const std::int32_t blocks = CeilDiv(static_cast<std::int32_t>(p.extents.c), kBlock);
-    return {pixel.n * (blocks * PlaneOf(p)) + PixelOffset<Dst>(p.extents, pixel.pq), first,
-            pixel.inside && end > first ? end - first : 0};
-  }
-
-  // copy(where it is in the tensor, where in shared memory, bytes) for each block of each run.
-  template <class SharedT, class Copy>
-  WEFT_DEVICE static void ForEachBlock(arch::Thread t, const SharedT& shared, const Output& p,
-                                       std::int32_t first_k, int blocks, const Run& run,
-                                       const Copy& copy) {
-    if (run.rows <= 0) return;
-    const std::int64_t step = PlaneOf(p);
-    std::int64_t offset = first_k / kBlock * step + run.offset;
-    std::uint32_t staged = t.SharedAddress(shared.chunk[Map::Group(t)]) +
-                           static_cast<std::uint32_t>(run.first * kBlock);
-    WEFT_NO_UNROLL
-    for (int i = 0; i < blocks; ++i) {
-      copy(offset, staged, static_cast<std::uint32_t>(run.rows * kBlock));
-      offset += step;
-      staged += kRows * kBlock;
-    }
+    return {(std::int64_t{pixel.n} * blocks + k / kBlock) * plane +
+                PixelOffset<Dst>(p.extents, pixel.pq),
+            static_cast<std::uint32_t>((block * kRows + first) * kBlock),
+            exists ? static_cast<std::uint32_t>(rows * kBlock) : 0u};
   }
 
   // Puts outputs in the order of channels, those past the last being zeros.
@@ -275,7 +257,7 @@ struct Absent<BulkCopies<TileT>> {
   WEFT_DEVICE static void Finish(arch::Thread) {}
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread, const typename TileT::Output&, const Tile&,
-                                  std::int32_t, Kept&) {}
+                                  std::int32_t, std::int32_t, Kept&) {}
   template <class SharedT, class Tile>
   WEFT_DEVICE static void Load(arch::Thread, SharedT&, const typename TileT::Output&, const Tile&,
                                std::int32_t, std::int32_t, Kept&) {}

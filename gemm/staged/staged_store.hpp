@@ -95,7 +95,7 @@ class StagedStore : public EpilogueTraits {
                                   std::int32_t first_m, std::int32_t first_n, Kept& kept) {
     const bool bulk = Bulk::Used(p);
     if constexpr (!Residual::kStaged) {
-      if (bulk) Bulk::Prepare(t, p, tile, first_m, kept.bulk);
+      if (bulk) Bulk::Prepare(t, p, tile, first_m, first_n, kept.bulk);
       Stage::Sync(t);  // all threads have stored the last tile
     }
     if constexpr (!Residual::kAtOutputs) {
