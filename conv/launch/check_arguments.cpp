@@ -114,7 +114,7 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
   if (problem.IsEmpty()) return absl::OkStatus();
   if (absl::Status s = CheckPhase(run); !s.ok()) return s;
   if (absl::Status s = CheckSlice(image, problem, run); !s.ok()) return s;
-  const TensorExtents dst = Destination(problem, run);
+  const TensorExtents dst = Destination(plan.dst(), run);
   gemm::TensorArgument output = DstArgument(image, dst, run.output.dst);
   if (run.dst_channels != 0 && output.line_bytes > 0) {
     output.lines = dst.n, output.pitch_bytes = output.line_bytes / dst.n;

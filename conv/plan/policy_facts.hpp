@@ -40,6 +40,11 @@ constexpr ConvFacts FactsOf() {
   facts.output = OutputFacts{.interleave = Dst::kInterleave,
                              .channel_run = Dst::kChannelRun,
                              .image_sums = Epilogue::kHasSums};
+  if constexpr (Epilogue::kHasPool) {
+    using Pool = typename Epilogue::PoolStage;
+    facts.output.pool =
+        PoolFacts{.size = Pool::kSize, .step = Pool::kStep, .padding = Pool::kPadding};
+  }
   facts.prologue = PrologueFacts{
       .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
   facts.kind = KindOf<PolicyT>;
