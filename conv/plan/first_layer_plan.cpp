@@ -46,7 +46,10 @@ struct Shape {
 // windows that do not begin at multiples of 16 bytes.
 std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
                           SlidingWindowSource* a) {
-  const std::int64_t left = p.pad_left + s->lead, place_left = RoundUp<std::int64_t>(left, 4);
+  // With a MaxPool places begin that many pixels before a multiple of 4.
+  const std::int64_t before = a->rows.pooled.left * p.stride_w;
+  const std::int64_t left = p.pad_left + s->lead,
+                     place_left = RoundUp<std::int64_t>(left + before, 4) - before;
   // Where the windows of a parity begin in a line, in bytes.
   const auto begin = [&](std::int64_t parity) {
     return 4 * (parity * p.stride_w - left + place_left);
@@ -81,7 +84,9 @@ std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
 
 // Lays them out where threads load them: one window behind the other.
 std::int64_t AppendWindows(std::int64_t windows, Shape* s, SlidingWindowSource* a) {
-  *a = SlidingWindowSource{.rows = a->rows};
+  const SlidingWindowRows rows = a->rows;
+  *a = {};
+  a->rows = rows;
   s->pitch = s->line_bytes;
   for (std::int64_t i = 0; i < windows; ++i) a->start[i] = Int32(i * s->window_bytes());
   return RoundUp(windows * s->window_bytes(), 128);
@@ -111,6 +116,8 @@ void PlanStrips(const Problem& p, const PoolFacts& pool, const Shape& s, const g
   PooledWindows& pooled = at.pooled;
   pooled.rows = Int32(dst.h), pooled.pixels = Int32(dst.w);
   pooled.columns = Int32((8 * s.parities - pool.size) / pool.step + 1);
+  // From a place to the next there is a multiple of 4 pixels, since TMA loads at multiples of 16 bytes.
+  if (p.stride_w == 1) pooled.columns &= ~1;
   pooled.left = pool.padding;
   // The last row of each window is the second row of a pair of the tile's.
   pooled.above = (pool.size + pool.padding) % 2;
