@@ -210,6 +210,8 @@ struct Chain {
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;
+  // Whether the outputs of a channel never decrease with their sums, or never increase where its alpha is negative.
+  static constexpr bool kKeepsOrder = (internal::kKeepsOrder<Stages> && ...);
   static constexpr bool kHasPool = !std::is_void_v<PoolStage>;
   static constexpr bool kWritesOutput = !(std::is_same_v<Stages, OnlyImageSums> || ...);
   // The number of activations that compute more than a ReLU does.

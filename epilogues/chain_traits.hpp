@@ -188,6 +188,14 @@ constexpr bool InContractOrder() {
   return true;
 }
 
+// Whether a stage keeps the order of what it is given; of Scale its inverse where alpha is negative.
+template <class StageT>
+inline constexpr bool kKeepsOrder =
+    kIsScale<StageT> || kIsBias<StageT> || kIsOutputScale<StageT> || kIsOutput<StageT> ||
+    kIsPool<StageT> || std::is_same_v<StageT, SumBias> || std::is_same_v<StageT, SourceZeroPoint> ||
+    std::is_same_v<StageT, Identity> || std::is_same_v<StageT, Relu> ||
+    std::is_same_v<StageT, Relu6> || std::is_same_v<StageT, RoundFirst>;
+
 // Bytes of one value of an output stage; 0 for other stages.
 template <class StageT>
 constexpr int OutputBytes() {

@@ -3,8 +3,8 @@
 // are staged and stored.
 //
 // A thread has the outputs of two columns and two channels in all output rows of its warpgroup's
-// window of the source, as words that stmatrix takes. It pools them over the rows in registers; the
-// last row of a tile is the first of the tile below, which its block multiplies next. The pooled rows
+// window of the source. It pools them over the rows in registers (pooled_rows.hpp); the last row of a
+// tile belongs to the first window of the tile below, too, which its block multiplies next. The pooled rows
 // are staged as in a StagedStore. The columns of a place lie by parity with the warpgroups that share
 // it: when all of these have staged, each thread takes the greatest of the chunks of a window's columns
 // and stores it. Tiles stage in two buffers in turn, so that one barrier a tile is enough.
@@ -12,14 +12,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/epilogue/pixel_offset.hpp"
 #include "weft/gemm/staged/byte_maxima.hpp"
-#include "weft/gemm/staged/staged_bytes.hpp"
-#include "weft/gemm/staged/staged_pair.hpp"
+#include "weft/gemm/staged/pooled_rows.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_zero_points.hpp"
 #include "weft/gemm/tile/accumulators.hpp"
@@ -42,6 +42,8 @@ class PooledStore : public EpilogueTraits {
   using Corrections = StagedCorrectionsOf<Stage>;
   using Maxima = ByteMaxima<Element>;
   using Pool = typename PolicyT::Epilogue::PoolStage;
+  using Windows = typename Output::Rows::Windows;
+  using Rows = PooledRows<Stage, Pool::kSize>;
   static_assert(Mma::kGroupsN == 1 && Stage::Pixels::kPackedRows == 1,
                 "weft: a MaxPool takes a tile whose config.warp.n is config.threadblock.n");
   static_assert(Chunks::kInOrder && Pool::kStep == 2);
@@ -57,16 +59,26 @@ class PooledStore : public EpilogueTraits {
   struct WithTerms : Places {
     alignas(16) typename Math::PixelTerms terms[Mma::kGroups][Stage::kPixels];
   };
+  static constexpr int kGroupBytes = kPooledRows * 8 * kChunks * 16,
+                       kBufferBytes = Mma::kGroups * kGroupBytes;
+  // What the thread stores of a strip: of every kStep-th pooled row a chunk of one pixel.
+  struct Target {
+    Element* to;               // where it would go in row 0
+    std::int32_t row;          // the tile's first one
+    std::uint32_t from[Pool::kSize];  // where the tile's first one is staged, by columns of its window
+  };
+  static constexpr int kStep = 32 / kChunks;
 
  public:
   static constexpr bool kStaged = true, kDependent = true, kCarries = true;
   struct Shared : std::conditional_t<Math::kTerms, WithTerms, Places> {};
   // What a thread keeps from one tile to the next: the values of its channels (StagedStore::Kept), the
-  // last output row of the tile, and the buffer to stage in.
+  // last output row of the tile, what it stores of the strip, and the buffer to stage in.
   struct Kept {
     std::int32_t first_k = -1, values = 0;
     typename Math::Channels channels[Map::kGroups];
-    std::uint32_t above[Mma::kBlocks];
+    typename Rows::Above above[Mma::kBlocks];
+    Target target;
     int buffer = 0;
   };
 
@@ -78,13 +90,22 @@ class PooledStore : public EpilogueTraits {
   // threads of the warpgroup have read the last tile's terms: they met when they had staged it.
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                  std::int32_t first_m, std::int32_t first_n, Kept& kept) {
+                                  std::int32_t, std::int32_t first_n, Kept& kept) {
     if constexpr (Math::kTerms) {
+      const auto first = Windows::First(p.rows, tile, tile.m, t.WarpUniform(Map::Group(t)));
       WEFT_UNROLL
       for (int i = 0; i < Stage::kPixels; i += 128) {
         const int number = i + t.tid() % 128;
-        const OutputPixel pixel = p.rows.Pixel(tile, first_m + Map::FirstPixel(t) + number);
-        const auto terms = Math::TermsOf(t, p, tile, pixel);
+        auto at = first;
+        at.p += number / 8, at.q += (number % 8) << p.rows.parity_bits;
+        at.inside = static_cast<std::uint32_t>(at.p) < static_cast<std::uint32_t>(p.rows.p) &&
+                    static_cast<std::uint32_t>(at.q) < static_cast<std::uint32_t>(p.rows.q);
+        typename Math::PixelTerms terms;
+        if constexpr (Math::kFilterZeroPoint) {
+          terms = Math::TermsOf(t, p, tile, p.rows.PixelAt(at));
+        } else {
+          terms = Math::TermsAt(t, p, at.p, at.q, at.inside);
+        }
         if (number < Stage::kPixels) shared.terms[Map::Group(t)][number] = terms;
       }
     }
@@ -120,10 +141,11 @@ class PooledStore : public EpilogueTraits {
     const int bits = p.rows.parity_bits, place = group >> bits;
     t.BarSync(kBarrier + place, 128 << bits);
     if (span.end - span.first >= 16 * kChunks) {
-      Write<false>(t, shared, p, tile, group, span, kept.buffer);
+      Write<false>(t, p, span, kept.target, kept.buffer);
     } else {
-      Write<true>(t, shared, p, tile, group, span, kept.buffer);
+      Write<true>(t, p, span, kept.target, kept.buffer);
     }
+    kept.target.row += kPooledRows;
     kept.buffer ^= 1;
   }
 
@@ -131,51 +153,33 @@ class PooledStore : public EpilogueTraits {
   // The named barrier of the first place; the kernel has those up to 8.
   static constexpr int kBarrier = 9;
 
-  // Converts the thread's accumulators, pools their rows and stages these.
+  // Pools the rows of the thread's accumulators and stages them as bytes.
   template <bool kShift, class Tile>
   WEFT_DEVICE static void Convert(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m, int group, const ChannelSpan& span,
                                   Kept& kept, const typename Map::Accumulators& acc) {
     WEFT_UNROLL
     for (auto& c : kept.channels) Math::Finish(p, c);
-    const auto border = Corrections::FindBorder(t, shared);
-    using Windows = typename Output::Rows::Windows;
     const std::int32_t top = Windows::First(p.rows, tile, tile.m, group).p;
-    const bool whole = top >= 0 && top + kRows <= p.rows.p;
-    if (top <= 0) {
+    if (top <= 0) {  // a strip begins
       WEFT_UNROLL
-      for (auto& above : kept.above) above = Maxima::kNone;
+      for (auto& above : kept.above) above = {};
+      kept.target = TargetOf(t, shared, p, tile, group, span);
     }
-    // Output row i, in column block x.
-    const auto row = [&](int i, int x) {
-      typename Math::Range ranges[Map::kGroups];
-      std::uint32_t half[2] = {};
-      const std::uint32_t word = StagedPair<Stage>::template Pack<kShift>(
-          t, shared, p, tile, first_m, 2 * i, x, border.AnyOfEight(i), kept.channels, 0, acc, ranges,
-          half);
-      return Maxima::FromBytes(word);
-    };
+    const PooledTile<Stage, Shared, Tile> pooled = {shared,
+                                                    p,
+                                                    tile,
+                                                    first_m,
+                                                    top,
+                                                    top >= 0 && top + kRows <= p.rows.p,
+                                                    kept.channels,
+                                                    acc,
+                                                    Corrections::FindBorder(t, shared)};
+    const Rows rows(t, kept.channels);
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
-      std::uint32_t rows[2 * kMatrices];
-      WEFT_UNROLL
-      for (int j = 0; j < 2 * kMatrices; ++j) rows[j] = row(2 * first + j, x);
-      if (!whole) {
-        WEFT_UNROLL
-        for (int j = 0; j < 2 * kMatrices; ++j) {
-          const auto y = static_cast<std::uint32_t>(top + 2 * first + j);
-          if (y >= static_cast<std::uint32_t>(p.rows.p)) rows[j] = Maxima::kNone;
-        }
-      }
       std::uint32_t words[kMatrices];
-      WEFT_UNROLL
-      for (int j = 0; j < kMatrices; ++j) {
-        Maxima greatest(rows[2 * j]);
-        greatest.Take(t, rows[2 * j + 1]);
-        if constexpr (Pool::kSize == 3) greatest.Take(t, j == 0 ? kept.above[x] : rows[2 * j - 1]);
-        words[j] = greatest.Word();
-      }
-      kept.above[x] = rows[2 * kMatrices - 1];
+      rows.template Words<kShift>(t, pooled, first, x, kept.above[x], words);
       const int number = 8 * first + t.lane() % (8 * kMatrices), chunk = 4 * x + t.warp() % 4;
       t.template StMatrixTrans<kMatrices>(
           t.SharedAddress(shared.chunk[kept.buffer][group][Chunks::Place(number, chunk)]), words);
@@ -194,78 +198,84 @@ class PooledStore : public EpilogueTraits {
     }
   }
 
-  // Stores the place's pooled pixels. All threads of its warpgroups call it. kMasked: some channels may
-  // be past the last.
-  template <bool kMasked, class Tile>
-  WEFT_DEVICE static void Write(arch::Thread t, const Shared& shared, const Output& p,
-                                const Tile& tile, int group, const ChannelSpan& span, int buffer) {
+  // Neighbouring threads of a place take chunks that are adjacent in the destination, then pooled columns, of
+  // which there is one for each two output columns, then rows.
+  WEFT_DEVICE static int ChunkOf(int thread, int bits) {
+    constexpr int kTogether = Stage::kTogether;
+    return (thread / kTogether >> (2 + bits)) % (kChunks / kTogether) * kTogether +
+           thread % kTogether;
+  }
+  // The target in the strip of a tile, whose buffer is the first.
+  template <class Tile>
+  WEFT_DEVICE static Target TargetOf(arch::Thread t, const Shared& shared, const Output& p,
+                                     const Tile& tile, int group, const ChannelSpan& span) {
     using Dst = typename Stage::Dst;
-    constexpr int kTogether = Stage::kTogether, kRun = Stage::kRun;
     const int bits = p.rows.parity_bits, parities = 1 << bits, first = group & -parities;
-    // Neighbouring threads take chunks that are adjacent in the destination, then columns, of which there
-    // is one for each two output columns of the place, then rows.
-    int rest = t.tid() & (128 * parities - 1);
-    int chunk = rest % kTogether;
-    rest /= kTogether;
-    const int column = rest & (4 * parities - 1);
-    rest >>= 2 + bits;
-    chunk += rest % (kChunks / kTogether) * kTogether;
-    rest /= kChunks / kTogether;
-    constexpr int kStep = 32 / kChunks;  // rows of one pass of the threads
-    const std::int32_t k = span.first + 16 * chunk;
-    using Windows = typename Output::Rows::Windows;
+    const int thread = t.tid() & (128 * parities - 1), chunk = ChunkOf(thread, bits);
+    const int column = thread / Stage::kTogether & (4 * parities - 1);
+    const int row = (thread >> (2 + bits)) / kChunks;
     const PooledPlace at = Windows::Pooled(p.rows, tile, tile.m, first);
-    const std::int32_t q = at.q + column;
-    if (column >= p.rows.pooled.columns || q >= p.rows.pooled.pixels) return;
-    if (kMasked && k >= span.padded_end) return;
-    const std::uint8_t* from[Pool::kSize];  // each output column of the window, in row 0
-    bool inside[Pool::kSize];
-    int staged[Pool::kSize];
+    const std::int32_t q = at.q + column, k = span.first + 16 * chunk;
+    Target target;
+    // Rows that no image has, if there is nothing to store.
+    const bool stores = column < p.rows.pooled.columns && q < p.rows.pooled.pixels &&
+                        k < span.padded_end && row < kPooledRows;
+    target.row = stores ? at.p + row : (std::numeric_limits<std::int32_t>::min)() / 2;
+    target.to = p.dst + (at.n * Dst::ImageStride(p.extents) + Dst::ChannelOffset(p.extents, k) +
+                         PixelOffset<Dst>(p.extents, q));
     WEFT_UNROLL
     for (int i = 0; i < Pool::kSize; ++i) {
-      const int c = 2 * column + i;
-      inside[i] = static_cast<std::uint32_t>(at.first_q + c) < static_cast<std::uint32_t>(p.rows.q);
-      staged[i] = c >> bits;
-      from[i] = shared.chunk[buffer][first + (c & (parities - 1))][0];
+      // In place of a column outside the image the next one inside is looked at twice.
+      int c = 2 * column + i;
+      c = c < -at.first_q ? -at.first_q : c;
+      c = c > p.rows.q - 1 - at.first_q ? p.rows.q - 1 - at.first_q : c;
+      const int place = Chunks::Place(row * 8 + (c >> bits), chunk);
+      target.from[i] = t.SharedAddress(&shared.chunk[0][first]) +
+                       static_cast<std::uint32_t>((c & (parities - 1)) * kGroupBytes + 16 * place);
     }
-    const Chunk keep = Chunks::Mask(span.end - k);
-    Element* to[16 / kRun];
-    const std::int64_t image = at.n * Dst::ImageStride(p.extents);
-    WEFT_UNROLL
-    for (int j = 0; j < 16; j += kRun) {
-      to[j / kRun] = p.dst + (image + Dst::ChannelOffset(p.extents, k + j));
-    }
+    return target;
+  }
+
+  // Stores the thread's target of a tile. kMasked: some channels may be past the last.
+  template <bool kMasked>
+  WEFT_DEVICE static void Write(arch::Thread t, const Output& p, const ChannelSpan& span,
+                                const Target& target, int buffer) {
+    using Dst = typename Stage::Dst;
+    constexpr int kRun = Stage::kRun;
+    const int bits = p.rows.parity_bits;
+    const std::int32_t k = span.first + 16 * ChunkOf(t.tid() & ((128 << bits) - 1), bits);
     WEFT_UNROLL
     for (int i = 0; i < kPooledRows; i += kStep) {
-      const int row = i + rest;
-      const std::int32_t y = at.p + row;
-      if (row >= kPooledRows || static_cast<std::uint32_t>(y) >=
-                                    static_cast<std::uint32_t>(p.rows.pooled.rows)) {
+      const std::int32_t row = target.row + i;
+      const bool in_tile = i + kStep <= kPooledRows ||
+                           (t.tid() & ((128 << bits) - 1)) >> (2 + bits) < (kPooledRows - i) * kChunks;
+      if (static_cast<std::uint32_t>(row) >= static_cast<std::uint32_t>(p.rows.pooled.rows) ||
+          !in_tile) {
         continue;
       }
-      Maxima greatest[4];
+      Chunk words[Pool::kSize];
       WEFT_UNROLL
       for (int c = 0; c < Pool::kSize; ++c) {
-        Chunk words = t.LoadShared(reinterpret_cast<const Chunk*>(
-            from[c] + 16 * Chunks::Place(row * 8 + staged[c], chunk)));
-        WEFT_UNROLL
-        for (int w = 0; w < 4; ++w) {
-          greatest[w].Take(t, inside[c] ? words.word[w] : Maxima::kNone);
-        }
+        words[c] = t.template LoadSharedAt<Chunk>(
+            target.from[c] + static_cast<std::uint32_t>(buffer * kBufferBytes + i * 8 * kChunks * 16));
       }
-      Chunk words;
       WEFT_UNROLL
       for (int w = 0; w < 4; ++w) {
-        words.word[w] = Maxima::ToBytes(greatest[w].Word());
-        if constexpr (kMasked) words.word[w] &= keep.word[w];
+        Maxima greatest(words[0].word[w]);
+        WEFT_UNROLL
+        for (int c = 1; c < Pool::kSize; ++c) greatest.Take(t, words[c].word[w]);
+        words[0].word[w] = Maxima::ToBytes(greatest.Word());
+        if constexpr (kMasked) words[0].word[w] &= Chunks::Mask(span.end - k).word[w];
       }
-      const std::int64_t offset = PixelOffset<Dst>(p.extents, y * p.rows.pooled.pixels + q);
+      Element* const to = target.to + PixelOffset<Dst>(p.extents, row * p.rows.pooled.pixels);
       WEFT_UNROLL
       for (int j = 0; j < 16; j += kRun) {
         Vector v;
-        memcpy(&v, reinterpret_cast<const std::uint8_t*>(words.word) + j, sizeof(v));
+        memcpy(&v, reinterpret_cast<const std::uint8_t*>(words[0].word) + j, sizeof(v));
         if (!kMasked || k + j < span.padded_end) {
-          t.StoreGlobal(reinterpret_cast<Vector*>(to[j / kRun] + offset), v);
+          const std::int64_t run = j == 0 ? 0 : Dst::ChannelOffset(p.extents, k + j) -
+                                                    Dst::ChannelOffset(p.extents, k);
+          t.StoreGlobal(reinterpret_cast<Vector*>(to + run), v);
         }
       }
     }
