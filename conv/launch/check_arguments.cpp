@@ -137,7 +137,9 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
                                .filter = run.filter.fingerprint,
                                .filter_zero_point = run.filter_zero_point,
                                .window_sums = run.window_sums};
-  const int count = 2 + zero_points.Operands(problem, dst, operands + 2);
+  // There is a sum for each window of the filter, also with a MaxPool.
+  const int count =
+      2 + zero_points.Operands(problem, Destination(problem.dst(), run), operands + 2);
   if (absl::Status s = gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output,
                                             ConvEpilogueArguments(image, problem, dst, run.output));
       !s.ok()) {

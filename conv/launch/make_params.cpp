@@ -184,8 +184,9 @@ void PutConvOutput(const Problem& problem, std::int32_t padded_k, const TensorEx
   }
   if (at.filter_zero_point != kNoPart) {
     const std::int32_t* const addresses[] = {run.filter_zero_point, run.window_sums};
+    const TensorExtents windows = Destination(problem.dst(), run);  // before a MaxPool
     const std::int32_t groups[] = {Int32(problem.groups), Int32(problem.k / problem.groups),
-                                   Int32(dst.h * dst.w)};
+                                   Int32(windows.h * windows.w)};
     output.Put(at.filter_zero_point, addresses[0]);
     output.Put(at.window_sums, addresses[1]);
     output.Put(at.groups, groups);
