@@ -211,7 +211,7 @@ std::int64_t Operator::src_bytes(const conv::ConvPlan& plan) const {
 }
 
 std::int64_t Operator::dst_bytes(const conv::ConvPlan& plan) const {
-  return image().dst.Bytes(plan.problem.dst());
+  return image().dst.Bytes(plan.dst());
 }
 
 absl::StatusOr<conv::ConvRun> Operator::RunOf(const conv::ConvPlan& plan,

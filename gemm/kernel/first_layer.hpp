@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
 #include "weft/gemm/tile/tile.hpp"
@@ -29,7 +30,8 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
   using typename Roles::OperandB;
   using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
-  using Tiles = PersistentTiles<Scheduler>;
+  using Tiles = std::conditional_t<Epilogue::kCarries, PersistentStrips<Scheduler>,
+                                   PersistentTiles<Scheduler>>;
   static_assert(ResidentOperand<OperandB>);
   static_assert(!Scheduler::kListed && !Scheduler::kSparse && !Mainloop::kTransforms);
 

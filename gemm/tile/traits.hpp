@@ -81,6 +81,9 @@ struct EpilogueTraits {
   // Prepare start the loads of what a tile's epilogue reads before the tile is multiplied, and each
   // thread keeps a Kept from tile to tile.
   static constexpr bool kStaged = false;
+  // Kept is also what a tile hands on to the next one, the tile below it: a block takes strips of
+  // tiles (PersistentStrips).
+  static constexpr bool kCarries = false;
   // The epilogue may run in a kernel that starts while earlier ones of the stream still run.
   static constexpr bool kDependent = false;
 };

@@ -71,6 +71,20 @@ void Fusions::FindFusions() {
   }
 }
 
+void Fusions::FindPools(const std::function<bool(const Fusion&)>& pools) {
+  for (int i = 0; i < static_cast<int>(graph().nodes.size()); ++i) {
+    const Node& n = node(i);
+    if (!fuse_ || n.kind != Kind::kMaxPool || !HasKernel(i)) continue;
+    const int behind = FusionBehind(n.inputs[0]);
+    if (behind < 0 || Adds(*KernelOf(behind)) || !table(i).empty()) continue;
+    Fusion fusion = *KernelOf(behind);
+    fusion.pool = i;
+    if (!pools(fusion)) continue;
+    fusions_[i] = fusion;
+    taken_[static_cast<std::size_t>(behind)] = true;
+  }
+}
+
 void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch) {
   for (const Node& n : graph().nodes) {
     if (!fuse_ || n.kind != Kind::kConcat) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ constexpr bool IsConvolution(const Node& node) {
 
 // A convolution and what its kernel does besides; the kernel makes the output of the last node.
 struct Fusion {
-  int convolution = -1, add = -1, table = -1;  // nodes; -1: there is none
+  int convolution = -1, add = -1, table = -1, pool = -1;  // nodes; -1: there is none
 };
 
 // Where a concat wants a tensor that it reads: from `channel` on of tensor `of`, its output.
@@ -49,6 +50,9 @@ class Fusions {
   }
   // Whether the convolution is the first operand of its addition, which there is.
   bool SumIsFirst(const Fusion& fusion) const;
+
+  // Lets convolutions take in the max pooling behind them, `fusion` being one that could: pools says whether it does.
+  void FindPools(const std::function<bool(const Fusion& fusion)>& pools);
 
   // Finds the tensors that a concat reads and that their makers can write where it wants them: whole blocks of the
   // formats, which are those of tensors. Before that no tensor is a slice. Of several images the kernel of an addition

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weft/conv/choose/tile_model.hpp"
+#include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/problem.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/graph/tensor.hpp"
@@ -24,6 +25,7 @@ struct TileQuestion {
   bool depthwise = false;
   bool source_zero_point = false;  // whether the epilogue corrects sums for one
   bool adds = false;               // whether the epilogue reads another tensor
+  conv::PoolFacts pool{};          // the windows that the epilogue pools; NCxHWx<4> to NCxHWx<32> only
 };
 
 struct TileCandidate {

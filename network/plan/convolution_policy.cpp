@@ -22,6 +22,11 @@ const char* BaseOf(Format src, bool depthwise) {
   return depthwise ? "S8Depthwise32" : "S8Conv32";
 }
 
+std::string PoolOf(const conv::PoolFacts& pool) {
+  if (!pool.exists()) return "";
+  return absl::StrCat("MaxPool<", pool.size, ", ", pool.step, ", ", pool.padding, ">, ");
+}
+
 }  // namespace
 
 ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string& tile) {
@@ -63,7 +68,8 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
   const std::string output =
       dst.element == Element::kFloat
           ? "ToFloat"
-          : absl::StrCat(absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
+          : absl::StrCat(absl::StrJoin(steps, ", "), ", ", PoolOf(what.pool), "ClampTo<",
+                         TypeOf(dst.element), ">");
   const std::string stages = absl::StrCat(
       residual, CorrectsSource(what.problem, src.quantization) ? "SourceZeroPoint, " : "",
       "SumBias, Scale, ", output);

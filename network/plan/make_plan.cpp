@@ -145,6 +145,7 @@ class Planner {
       if (!formats.ok()) return formats.status();
       formats_ = *std::move(formats);
       if (slices_are_known) break;
+      fusions_.FindPools([this](const Fusion& fusion) { return Pools(fusion); });
       fusions_.FindSlices(formats_, options_.batch);
       for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
         const Slice* const slice = fusions_.SliceOf(static_cast<int>(i));
@@ -179,6 +180,35 @@ class Planner {
     return kernels;
   }
 
+  // The windows of a fusion's pooling as a convolution makes them; none if there is no pooling, or no convolution makes such ones.
+  conv::PoolFacts PoolOf(const Fusion& fusion) const {
+    if (fusion.pool < 0) return {};
+    const Node& n = node(fusion.pool);
+    const Window& w = n.window;
+    const conv::PoolFacts pool = {.size = static_cast<int>(w.h),
+                                  .step = static_cast<int>(w.stride_h),
+                                  .padding = static_cast<int>(w.pad_top)};
+    const bool square = w.h == w.w && w.h <= 3 && w.stride_h == w.stride_w && w.stride_h <= 2 &&
+                        w.pad_top == w.pad_left && w.dilation_h == 1 && w.dilation_w == 1;
+    const Tensor &from = tensor(n.inputs[0]), &to = tensor(n.output);
+    const bool all = square && pool.Windows(from.h) == to.h && pool.Windows(from.w) == to.w;
+    return all ? pool : conv::PoolFacts();
+  }
+
+  // Whether a convolution takes in the pooling behind it: where that is quicker than the two, of a first layer.
+  bool Pools(const Fusion& fusion) const {
+    if (!options_.time || !PoolOf(fusion).exists()) return false;
+    const Node& pool = node(fusion.pool);
+    TileQuestion question = ConvolutionKernel(fusion, pool.output).question;
+    question.src = FormatOf(node(fusion.convolution).inputs[0]), question.dst = FormatOf(pool.output);
+    const double together = options_.time(question);
+    question.pool = {}, question.dst = FormatOf(pool.inputs[0]);
+    const auto bytes = [&](int index) {
+      return static_cast<double>(tensor(index).Type(options_.batch, FormatOf(index)).bytes());
+    };
+    return together < options_.time(question) + TensorTime(bytes(pool.inputs[0]) + bytes(pool.output), options_);
+  }
+
   FormatKernel ConvolutionKernel(const Fusion& fusion, int dst) const {
     const Node& n = node(fusion.convolution);
     FormatKernel k = {.src = n.inputs[0], .dst = dst, .is_convolution = true};
@@ -186,6 +216,7 @@ class Planner {
     k.question.source_zero_point =
         CorrectsSource(k.question.problem, tensor(n.inputs[0]).quantization);
     k.question.adds = fusions_.Adds(fusion);
+    k.question.pool = PoolOf(fusion);
     if (n.inputs.size() > 1) k.other = n.inputs[1];
     if (fusion.add >= 0) k.other = node(fusion.add).inputs[fusions_.SumIsFirst(fusion) ? 1 : 0];
     return k;
@@ -276,6 +307,7 @@ class Planner {
       step.table = Composed(step.table, behind);
       step.table_element = tensor(fusions_.SliceOf(output)->of).element;
     }
+    step.pool = PoolOf(fusion);
     if (fusion.add >= 0) {
       step.sum_is_first = fusions_.SumIsFirst(fusion);
       const int operand = node(fusion.add).inputs[step.sum_is_first ? 1 : 0];
@@ -286,6 +318,7 @@ class Planner {
          {std::min(fusion.add, fusion.table), std::max(fusion.add, fusion.table)}) {
       if (behind >= 0) absl::StrAppend(&name, " + ", node(behind).name);
     }
+    if (fusion.pool >= 0) absl::StrAppend(&name, " + ", node(fusion.pool).name);
     const auto [dst, channel] = TargetOf(output);
     step.first_channel = channel;
     plan_.steps.push_back({.src = src,

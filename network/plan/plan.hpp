@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/problem.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/graph/graph.hpp"
@@ -43,6 +44,7 @@ struct ConvolutionStep {
   std::string table{};  // 256 bytes, what each byte of the integer becomes; empty: there is none
   Element table_element = Element::kUint8;  // of what the table makes
   bool table_is_last = true;  // it is of the sum, if there is one; false: of its operand
+  conv::PoolFacts pool{};     // the windows of a max pooling behind all of these
 };
 
 // Whether a convolution's kernel corrects its sums for the zero point of its source: padding counts as that, so that pixels at
@@ -78,7 +80,8 @@ struct PlanOptions {
   // writes in one. With them, formats are those of the least time (ChooseFormats); without, each tensor has one that it can have.
   std::function<double(const TileQuestion&)> time{};
   double bytes_per_us = 4.3e6;
-  // Additions and tables into convolutions, tables into tables, and what alone a concat reads is written where that wants it.
+  // Additions, tables and poolings into convolutions, tables into tables, and what alone a concat reads is written where that
+  // wants it. A pooling is only with `time`, where the convolution that pools is quicker than the two.
   bool fuse = true;
 };
 
