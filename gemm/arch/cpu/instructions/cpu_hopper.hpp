@@ -103,6 +103,24 @@ struct HopperThread : ClusterThread {
     IssueTensor(work, dst, bar, at);
   }
 
+  // Reads at once what the engines see.
+  void TmaStore(const TensorMap& map, uint32_t src, const int32_t (&coord)[4],
+                Location at = Location::current()) const {
+    if (src % 128 != 0) cpu::Fail(self, at, "TmaStore: the source is not aligned to 128 bytes");
+    if (self->preemptive) cpu::Preempt(self);
+    cpu::CopyWork work{};
+    work.spec = SpecOf(map, TensorMapSpec::Kind::kTiled, 4, at);
+    for (int i = 0; i < 4; ++i) work.coordinate[i] = coord[i];
+    Place(&work, src, static_cast<size_t>(work.spec.Bytes()), at);
+    CheckDependency(work.spec.base, 1, /*is_store=*/true, at);
+    self->stored_bytes += Tma::WriteOut(work);
+  }
+  static void TmaStoreCommit() {}
+  template <int kN>
+  static void TmaStoreWaitRead() {}
+  template <int kN>
+  static void TmaStoreWait() {}
+
   // Hints, of which only the map is checked.
   template <int kRank>
   void TmaPrefetch(const TensorMap& map, const int32_t (&)[kRank],

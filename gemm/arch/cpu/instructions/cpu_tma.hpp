@@ -25,6 +25,21 @@ struct Tma {
     return bytes;
   }
 
+  // Writes the rows of a box to the tensor, out of the engines' image of shared memory.
+  static int64_t WriteOut(const Work& work) {
+    const auto row_bytes = work.spec.RowBytes();
+    int64_t bytes = 0;
+    ForEachTiledRow(work, [&](int64_t row, const char* target, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto at = cpu::kSharedWindow + work.target + static_cast<uint32_t>(row * row_bytes + i);
+        const_cast<char*>(target)[i] =
+            work.async[SwizzledAddress(work.spec.swizzle, at) - cpu::kSharedWindow];
+      }
+      bytes += (std::max)(end - begin, int64_t{0});
+    });
+    return bytes;
+  }
+
   static void Poison(const Work& work) {
     constexpr uint32_t kGarbage = 0x5AA5D00Du;
     for (uint32_t i = 0; i < work.bytes; i += sizeof(Chunk)) {
