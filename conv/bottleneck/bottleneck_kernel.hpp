@@ -128,6 +128,7 @@ struct BottleneckKernel {
   static constexpr int kPatch = kShape.multiplied(), kTile = kShape.pixels();
   static constexpr int kPlane = kShape.plane_bytes(), kTilePlane = kShape.tile_plane_bytes();
   static constexpr int kMatrices = kTile / 8;  // of eight pixels, of a tile
+  static constexpr std::uint32_t kLastRows = kMatrices % 4 >= 2 ? 16 : kMatrices % 4 == 1 ? 8 : 32;
   // From eight pixels to the next: a patch's in its order, the rows of a tile in a patch.
   static constexpr int kDense = 8 * 32, kOfPatch = BottleneckShape::kPitch * 32;
   using OfFirst = BottleneckProduct<kPatch, typename PolicyT::Element>;
@@ -149,8 +150,11 @@ struct BottleneckKernel {
       middle_ = base + BottleneckShape::kMiddles +
                 static_cast<std::uint32_t>(group_ * kShape.middle_bytes());
       pixel_ = lane * 32 + half_;
-      const std::uint32_t place = (lane / 8 + 1) * BottleneckShape::kPitch + 1 + lane % 8;
-      residual_ = Swizzled(plane_ * kPlane + place * 32 + half_);
+      for (int i = 0; i < 2; ++i) {
+        const std::uint32_t row = i == 0 ? lane : lane % kLastRows;
+        const std::uint32_t place = (row / 8 + 1) * BottleneckShape::kPitch + 1 + row % 8;
+        residual_[i] = Swizzled(plane_ * kPlane + place * 32 + half_);
+      }
     }
 
     WEFT_DEVICE void Run() {
@@ -246,8 +250,9 @@ struct BottleneckKernel {
         if (r >= 0 && r < tiling.h && c >= 0 && c < tiling.w) continue;
         WEFT_UNROLL
         for (int j = 0; j < 4; ++j) {
-          t_.StoreSharedAt(middle_ + static_cast<std::uint32_t>(j / 2 * kPlane + i * 32 + j % 2 * 16),
-                           Chunk{{word, word, word, word}});
+          t_.StoreSharedAt(
+              middle_ + static_cast<std::uint32_t>(j / 2 * kPlane + i * 32 + j % 2 * 16),
+              Chunk{{word, word, word, word}});
         }
       }
     }
@@ -270,7 +275,7 @@ struct BottleneckKernel {
       t_.WgmmaCommit();
       typename Second::Channels channels[2];
       Second::Read(t_, Roles::SecondValues(p_.tiling, base_), channel_, channels);
-      if constexpr (kInPlace) ReadResiduals(x);
+      if constexpr (kInPlace) ReadResiduals(x, 0);
       t_.template WgmmaWait<0>();
       t_.KeepInPlace(sums);
       Sync();  // all products have read t1
@@ -280,13 +285,16 @@ struct BottleneckKernel {
       Publish();
     }
 
-    // The bytes of x that are added to 128 channels of y; from: their first block in the patch.
-    WEFT_DEVICE void ReadResiduals(std::uint32_t from) {
+    // The bytes of x that are added to 128 channels of y, from chunk `chunk` on; if that is the last one,
+    // to its 64.
+    WEFT_DEVICE void ReadResiduals(std::uint32_t x, int chunk) {
       WEFT_UNROLL
       for (int u = 0; u < 2; ++u) {
+        const int of = chunk + u < p_.tiling.chunks ? chunk + u : chunk;
+        const std::uint32_t from = x + static_cast<std::uint32_t>(of * 2 * kPlane);
         ForEachMatrices<kMatrices>([&](auto matrices, int first) {
           std::uint32_t words[matrices()];
-          t_.LdMatrixTrans(words, from + static_cast<std::uint32_t>(u * 2 * kPlane) + residual_ +
+          t_.LdMatrixTrans(words, from + residual_[matrices() == 4 ? 0 : 1] +
                                       static_cast<std::uint32_t>(first * kOfPatch));
           WEFT_UNROLL
           for (int i = 0; i < matrices(); ++i) residuals_[u][first + i] = words[i];
@@ -353,7 +361,7 @@ struct BottleneckKernel {
           t_.KeepInPlace(sums);
           PutOutputs(chunk, sums, residuals_[0], to);
         }
-        if (chunk + 2 < chunks) ReadResiduals(to + 4 * kPlane);
+        if (chunk + 2 < chunks) ReadResiduals(x, chunk + 2);
         Publish();
         if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, chunk / 2));
       }
@@ -413,13 +421,15 @@ struct BottleneckKernel {
     arch::Thread t_;
     std::uint32_t base_;
     Barriers bar_;
-    int group_, channel_;          // the first of the thread's two channels of 64
-    std::uint32_t plane_, half_;   // the warp's 16 channels of 64: block of 32 and half of it
-    std::uint32_t middle_;         // t1 and t2
-    std::uint32_t pixel_;          // bytes from a block's first pixel to the lane's
-    std::uint32_t residual_;       // of a patch to the lane's pixel of the tile
-    bool is_first_ = true;         // the first tile, which waits for the filters
-    int number_ = 0;               // of rounds of 128 channels so far
+    int group_, channel_;         // the first of the thread's two channels of 64
+    std::uint32_t plane_, half_;  // the warp's 16 channels of 64: block of 32 and half of it
+    std::uint32_t middle_;        // t1 and t2
+    std::uint32_t pixel_;         // bytes from a block's first pixel to the lane's
+    // From a patch to the pixel of the tile whose row of a matrix the lane has the address of; of 4
+    // matrices, and of those that are left.
+    std::uint32_t residual_[2];
+    bool is_first_ = true;  // the first tile, which waits for the filters
+    int number_ = 0;        // of rounds of 128 channels so far
     std::uint32_t residuals_[2][kMatrices] = {};
   };
 };

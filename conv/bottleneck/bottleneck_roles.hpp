@@ -95,8 +95,7 @@ struct BottleneckRoles {
   WEFT_DEVICE static std::uint32_t ThirdValues(const BottleneckTiling& p, std::uint32_t base) {
     return FirstValues(p, base) + 2 * kPartValues;
   }
-  WEFT_DEVICE static std::uint32_t ProjectionValues(const BottleneckTiling& p,
-                                                    std::uint32_t base) {
+  WEFT_DEVICE static std::uint32_t ProjectionValues(const BottleneckTiling& p, std::uint32_t base) {
     return ThirdValues(p, base) + static_cast<std::uint32_t>(p.chunks) * kPartValues;
   }
 
@@ -240,7 +239,8 @@ struct BottleneckRoles {
     const int end = 2 * round + 2 < p.tiling.chunks ? 2 * round + 2 : p.tiling.chunks;
     WEFT_NO_UNROLL
     for (int chunk = 2 * round; chunk < end; ++chunk) {
-      const std::int32_t to[4] = {0, 2 * at.column, at.first_row, 2 * (at.n * p.tiling.chunks + chunk)};
+      const std::int32_t to[4] = {0, 2 * at.column, at.first_row,
+                                  2 * (at.n * p.tiling.chunks + chunk)};
       t.TmaStore(p.maps.y, from + static_cast<std::uint32_t>(chunk * step), to);
     }
     t.TmaStoreCommit();
@@ -250,8 +250,7 @@ struct BottleneckRoles {
   WEFT_DEVICE static std::uint32_t Offset(std::uint32_t base, std::int32_t bytes) {
     return base + static_cast<std::uint32_t>(bytes);
   }
-  WEFT_DEVICE static std::uint32_t Patch(const BottleneckTiling& p, std::uint32_t base,
-                                         int patch) {
+  WEFT_DEVICE static std::uint32_t Patch(const BottleneckTiling& p, std::uint32_t base, int patch) {
     return Offset(base, p.at.patches + patch * p.at.patch_bytes);
   }
   // Where a warpgroup puts y that does not take the place of x: 128 channels to a buffer.

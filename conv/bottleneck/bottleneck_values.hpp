@@ -52,8 +52,8 @@ struct BottleneckMath {
 
   // The values of two channels.
   WEFT_DEVICE static void Read(arch::Thread t, std::uint32_t from, int k, Channels (&c)[2]) {
-    const Pair pair = t.LoadSharedAt<Pair>(
-        from + static_cast<std::uint32_t>(k * BottleneckShape::kValueBytes));
+    const Pair pair =
+        t.LoadSharedAt<Pair>(from + static_cast<std::uint32_t>(k * BottleneckShape::kValueBytes));
     WEFT_UNROLL
     for (int i = 0; i < 2; ++i) {
       c[i].k = k + i, c[i].count = 1;
