@@ -207,6 +207,7 @@ struct Chain {
   static constexpr bool kEndsInActivation = internal::EndsInActivation<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kResidualZeroPoint = (internal::HasZeroPoint<Stages>() || ...);
+  static constexpr bool kAddsQuantized = (internal::kIsQuantizedAdd<Stages> || ...);
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "perf/block_bench/policies.hpp"
+#include "perf/bottleneck_bench/policies.hpp"
 #include "perf/condconv_bench/policies.hpp"
 #include "perf/deconv_bench/policies.hpp"
 #include "perf/epilogue_bench/policies.hpp"
@@ -42,6 +43,7 @@ void Print(const char* program, const char* name, gemm::Family<Policies...> fami
 int main(int argc, char**) {
   const auto all = []<class P>() { return true; };
   PRINT(block_bench, weft::perf::BlockOperators)
+  PRINT(bottleneck_bench, weft::perf::bottleneck::Operators)
   PRINT(condconv_bench, weft::perf::condconv::Operators)
   PRINT(deconv_bench, weft::perf::deconv::Operators)
   PRINT(epilogue_bench, weft::perf::variants::Operators)
