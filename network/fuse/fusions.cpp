@@ -40,7 +40,7 @@ bool Fusions::SumIsFirst(const Fusion& fusion) const {
 // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor, by its last node; -1: there is
 // none.
 int Fusions::FusionBehind(int input) const {
-  const bool alone = readers_[static_cast<std::size_t>(input)] == 1;
+  const bool alone = readers(input) == 1;
   return alone && KernelOf(maker(input)) != nullptr ? maker(input) : -1;
 }
 
@@ -83,8 +83,7 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
       const std::int64_t c = tensor(input).c;
       const bool whole_blocks =
           channel % block == 0 && (c % block == 0 || channel + c == tensor(n.output).c);
-      if (whole_blocks && readers_[static_cast<std::size_t>(input)] == 1 &&
-          WritesSlice(input, n.output, formats, batch)) {
+      if (whole_blocks && readers(input) == 1 && WritesSlice(input, n.output, formats, batch)) {
         slices_[input] = {n.output, channel};
       }
       channel += c;

@@ -49,6 +49,10 @@ class Fusions {
   // Whether the convolution is the first operand of its addition, which there is.
   bool SumIsFirst(const Fusion& fusion) const;
 
+  // The node that makes a tensor; -1: it is an input. How many nodes and outputs read it.
+  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
+  int readers(int tensor) const { return readers_[static_cast<std::size_t>(tensor)]; }
+
   // Finds the tensors that only a concat reads and that their makers can write where it wants them: whole blocks of the
   // formats, which are those of tensors. Before that no tensor is a slice. Of several images the kernel of an addition
   // writes none.
@@ -63,7 +67,6 @@ class Fusions {
  private:
   const Node& node(int index) const { return graph().nodes[static_cast<std::size_t>(index)]; }
   const Tensor& tensor(int index) const { return graph().tensors[static_cast<std::size_t>(index)]; }
-  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
   int FusionBehind(int input) const;
   void FindFusions();
   bool WritesSlice(int index, int of, const std::vector<Format>& formats, std::int64_t batch);
