@@ -11,7 +11,7 @@
 namespace weft::rtc {
 namespace {
 
-constexpr BottleneckPart kParts[] = {BottleneckPart::kFirst, BottleneckPart::kSecond,
+constexpr BottleneckPart kAllParts[] = {BottleneckPart::kFirst, BottleneckPart::kSecond,
                                      BottleneckPart::kProjection, BottleneckPart::kThird};
 
 // The number of a part for Compiled::RunOf.
@@ -30,7 +30,7 @@ conv::BottleneckImage ImageOf(const Policy& policy) {
   std::memcpy(static_cast<void*>(&record), bytes.data(), sizeof(record));
   conv::BottleneckImage image;
   image.facts = record.facts;
-  for (const BottleneckPart part : kParts) {
+  for (const BottleneckPart part : kAllParts) {
     const auto i = static_cast<int>(part);
     image.facts.part[i] = {};
     if (part == BottleneckPart::kProjection && !record.facts.projects) continue;
@@ -49,8 +49,8 @@ conv::BottleneckImage ImageOf(const Policy& policy) {
 
 absl::StatusOr<Bottleneck> CompileBottleneck(std::string_view source, const Options& options) {
   absl::StatusOr<std::shared_ptr<Compiled>> made = Compiled::Make(
-      source, PolicyKind::kBottleneck, [](const Policy& policy) { return ImageOf(policy).facts.tile; },
-      options);
+      source, PolicyKind::kBottleneck,
+      [](const Policy& policy) { return ImageOf(policy).facts.tile; }, options);
   if (!made.ok()) return made.status();
   return Bottleneck(*std::move(made));
 }
@@ -75,7 +75,7 @@ Values Bottleneck::values(BottleneckPart part) const {
 absl::StatusOr<conv::BottleneckRun> Bottleneck::RunOf(const BottleneckArguments& args) const {
   const Arguments* const given[] = {&args.first, &args.second, &args.projection, &args.third};
   conv::BottleneckRun run;
-  for (const BottleneckPart part : kParts) {
+  for (const BottleneckPart part : kAllParts) {
     if (part == BottleneckPart::kProjection && !image_->facts.projects) continue;
     const auto i = static_cast<int>(part);
     absl::StatusOr<conv::ConvRun> of_part =

@@ -12,7 +12,8 @@ namespace weft::rtc {
 
 struct BottleneckRecord {
   std::int32_t bytes = sizeof(BottleneckRecord);
-  std::int32_t defaults = 0;  // where the default-constructed parameters are, from the record's beginning
+  std::int32_t defaults =
+      0;  // where the default-constructed parameters are, from the record's beginning
   conv::BottleneckFacts facts;  // those of the parts are in their own records; names are null
   conv::BottleneckLayout at;
 };
@@ -29,12 +30,13 @@ struct PartData {
 
 // The policy of the projection; where there is none, that of the first convolution, which nobody asks for.
 template <class PolicyT>
-using ProjectionOf = typename std::conditional_t<
-    conv::kProjects<PolicyT>, std::type_identity<conv::BottleneckProjection<PolicyT>>,
-    std::type_identity<conv::BottleneckFirst<PolicyT>>>::type;
+using ProjectionOf =
+    typename std::conditional_t<conv::kProjects<PolicyT>,
+                                std::type_identity<conv::BottleneckProjection<PolicyT>>,
+                                std::type_identity<conv::BottleneckFirst<PolicyT>>>::type;
 
 // The parts in the order of Compiled::RunOf.
-#define WEFT_BOTTLENECK_PARTS(PolicyT)                                 \
+#define WEFT_BOTTLENECK_PARTS(PolicyT)                                        \
   weft::conv::BottleneckThird<PolicyT>, weft::conv::BottleneckFirst<PolicyT>, \
       weft::conv::BottleneckSecond<PolicyT>, weft::rtc::ProjectionOf<PolicyT>
 
@@ -54,8 +56,7 @@ namespace internal {
 
 template <class PolicyT, class... ProbesT>
 constexpr PolicyRecord RecordOfPart() {
-  PolicyRecord r =
-      RecordOfFunctors<PartData<PolicyT, ProbesT...>, PolicyT, sizeof...(ProbesT)>();
+  PolicyRecord r = RecordOfFunctors<PartData<PolicyT, ProbesT...>, PolicyT, sizeof...(ProbesT)>();
   for (auto& params : r.image.params) params = {};  // of kernels that nobody starts
   return r;
 }
