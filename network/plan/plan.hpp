@@ -11,6 +11,7 @@
 #include "weft/conv/problem/problem.hpp"
 #include "weft/gemm/arch/device.hpp"
 #include "weft/layouts/base/abseil.hpp"
+#include "weft/network/graph/blocks.hpp"
 #include "weft/network/graph/graph.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 
@@ -85,13 +86,6 @@ struct Plan {
   std::vector<Step> steps{};
   std::int64_t arena_bytes = 0;
   std::vector<BlockNote> blocks{};
-};
-
-// Which bottlenecks are one kernel, among those that the kernel can run.
-enum class Blocks : std::int8_t {
-  kWhereQuicker,  // on GPUs that it is made for, where it takes less time than the convolutions by themselves
-  kAlways,  // also on the CPU, where it is slower, and has the same results
-  kNever,
 };
 
 struct TileQuestion;
