@@ -40,7 +40,7 @@ bool Fusions::SumIsFirst(const Fusion& fusion) const {
 // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor, by its last node; -1: there is
 // none.
 int Fusions::FusionBehind(int input) const {
-  const bool alone = readers_[static_cast<std::size_t>(input)] == 1;
+  const bool alone = readers(input) == 1;
   return alone && KernelOf(maker(input)) != nullptr ? maker(input) : -1;
 }
 
@@ -98,7 +98,7 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
       const bool whole_blocks =
           channel % block == 0 && (c % block == 0 || channel + c == tensor(n.output).c);
       if (whole_blocks && WritesSlice(input, n.output, formats, batch)) {
-        slices_[input] = {n.output, channel, readers_[static_cast<std::size_t>(input)] > 1};
+        slices_[input] = {n.output, channel, readers(input) > 1};
       }
       channel += c;
     }

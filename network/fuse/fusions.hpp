@@ -54,6 +54,10 @@ class Fusions {
   // Lets convolutions take in the max pooling behind them, `fusion` being one that could: pools says whether it does.
   void FindPools(const std::function<bool(const Fusion& fusion)>& pools);
 
+  // The node that makes a tensor; -1: it is an input. How many nodes and outputs read it.
+  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
+  int readers(int tensor) const { return readers_[static_cast<std::size_t>(tensor)]; }
+
   // Finds the tensors that a concat reads and that their makers can write where it wants them: whole blocks of the
   // formats, which are those of tensors. Before that no tensor is a slice. Of several images the kernel of an addition
   // writes none, and what others read as well is none; of one image these read it there, if it has the concat's scale and format.
@@ -73,7 +77,6 @@ class Fusions {
  private:
   const Node& node(int index) const { return graph().nodes[static_cast<std::size_t>(index)]; }
   const Tensor& tensor(int index) const { return graph().tensors[static_cast<std::size_t>(index)]; }
-  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
   int FusionBehind(int input) const;
   void FindFusions();
   bool WritesSlice(int index, int of, const std::vector<Format>& formats, std::int64_t batch);

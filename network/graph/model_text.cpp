@@ -190,6 +190,7 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
   Fields fields(json, where, status);
   fields.Read("batch", &plan.batch);
   fields.Read("fuse", &plan.fuse);
+  if (fields.Part("blocks") != nullptr) fields.ReadWord("blocks", &BlocksOf, &plan.blocks);
   for (const Json& name : fields.List("formats")) {
     const auto format = FormatOf(name.is_string() ? name.get<std::string>() : "");
     if (!format.has_value()) {
@@ -214,6 +215,7 @@ SavedPlan PlanOf(const Json& json, std::size_t place, absl::Status* status) {
 
 Json JsonOf(const SavedPlan& plan) {
   Json json = {{"batch", plan.batch}, {"fuse", plan.fuse}};
+  if (plan.blocks != SavedPlan().blocks) json["blocks"] = NameOf(plan.blocks);
   for (const Format format : plan.formats) json["formats"].push_back(NameOf(format));
   if (plan.gpu.compute_capability != 0) {
     VisitLimits(plan.gpu, [&](const char* key, auto number) { json["gpu"][key] = number; });

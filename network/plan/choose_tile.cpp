@@ -11,6 +11,7 @@
 #include "weft/conv/ready_made.hpp"
 #include "weft/conv/ready_made_operators.hpp"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/plan/choose_block.hpp"
 
 namespace weft::network {
 namespace {
@@ -128,6 +129,9 @@ absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& q,
 
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, const Step& step,
                                                           const Machine& machine) {
+  if (const auto* bottleneck = std::get_if<BottleneckStep>(&step.what)) {
+    return CandidateTiles(*bottleneck, machine);
+  }
   const auto& what = std::get<ConvolutionStep>(step.what);
   const TensorType& source = plan.tensors[static_cast<std::size_t>(step.src)].type;
   Candidates found =
@@ -153,10 +157,10 @@ absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const
     if (candidate.tile == *wanted) return *wanted;
     names.push_back(candidate.tile);
   }
-  return OfNode(absl::InvalidArgumentError(absl::StrCat(
-                    "tile=", *wanted, " cannot run this convolution here; give one of ",
-                    absl::StrJoin(names, ", "))),
-                step.name);
+  return OfNode(
+      absl::InvalidArgumentError(absl::StrCat(
+          "tile=", *wanted, " cannot run this here; give one of ", absl::StrJoin(names, ", "))),
+      step.name);
 }
 
 }  // namespace weft::network

@@ -1,4 +1,4 @@
-// Which tiles can run a convolution: those of the ready-made families, by the model of times.
+// Which tiles can run a convolution: those of the ready-made families, by the model of times; and a bottleneck.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ struct TileCandidate {
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& question,
                                                           const Machine& machine);
 
-// The same of a step of a plan that is a convolution. The errors have the step's name.
+// The same of a step of a plan that is a convolution or a bottleneck. The errors have the step's name.
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, const Step& step,
                                                           const Machine& machine);
 

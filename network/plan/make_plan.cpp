@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "weft/network/fuse/bottlenecks.hpp"
 #include "weft/network/fuse/fusions.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/choose_block.hpp"
 #include "weft/network/plan/choose_formats.hpp"
 #include "weft/network/plan/plan.hpp"
 
@@ -32,8 +34,13 @@ class Planner {
           Place(graph_.inputs[i], Format::kNchw, PlacedTensor::Where::kInput, static_cast<int>(i));
     }
     if (absl::Status s = FindFormats(); !s.ok()) return s;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (fusions_.HasKernel(static_cast<int>(i))) AddNode(static_cast<int>(i));
+    ChooseBlocks();
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      if (const auto block = blocks_.find(i); block != blocks_.end()) {
+        AddBottleneck(block->second);
+      } else if (fusions_.HasKernel(i) && in_blocks_.count(i) == 0) {
+        AddNode(i);
+      }
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
@@ -120,11 +127,11 @@ class Planner {
          .name = name});
   }
 
-  // Tiles are given by the names of convolutions, each of which has one of its own.
+  // Tiles are given by the names of convolutions and bottlenecks, each of which has one of its own.
   void NameConvolutions() {
     std::set<std::string> names;
     for (Step& step : plan_.steps) {
-      if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
+      if (std::holds_alternative<TensorProblem>(step.what)) continue;
       const std::string name = step.name;
       for (int i = 2; !names.insert(step.name).second; ++i) {
         step.name = absl::StrCat(name, " (", i, ")");
@@ -155,7 +162,26 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // The kernels that steps will be, as far as formats matter to them.
+  // Of each bottleneck whether it is one kernel.
+  void ChooseBlocks() {
+    if (!options_.fuse) return;
+    for (const Bottleneck& b : FindBottlenecks(fusions_)) {
+      plan_.blocks.push_back({NameOf(b), WhyApart(graph_, b, formats_, options_)});
+      if (!plan_.blocks.back().why_apart.empty()) continue;
+      blocks_[b.last()] = b;
+      in_blocks_.insert({b.first, b.second, b.third, b.projection});
+    }
+  }
+
+  std::string NameOf(const Bottleneck& b) const {
+    std::string name;
+    for (const int part : {b.first, b.second, b.third, b.projection, b.add}) {
+      if (part >= 0) absl::StrAppend(&name, name.empty() ? "" : " + ", node(part).name);
+    }
+    return name;
+  }
+
+  // The kernels that steps will be, as far as formats matter to them: as if no bottleneck were one.
   std::vector<FormatKernel> FormatKernels() const {
     std::vector<FormatKernel> kernels;
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
@@ -329,12 +355,40 @@ class Planner {
                            .node = fusion.convolution});
   }
 
+  ConvolutionStep PartOf(int index) const {
+    const Node& n = node(index);
+    ConvolutionStep part{.node = index, .element = tensor(n.output).element};
+    part.problem = ProblemOf(n, &part.depthwise);
+    return part;
+  }
+
+  void AddBottleneck(const Bottleneck& b) {
+    const int y = node(b.last()).output;
+    BottleneckStep step{.problem = network::ProblemOf(graph_, b, options_.batch),
+                        .first = PartOf(b.first),
+                        .second = PartOf(b.second),
+                        .third = PartOf(b.third)};
+    if (b.projection >= 0) step.projection = PartOf(b.projection);
+    if (b.add >= 0) {
+      step.third.add = b.add;
+      step.third.sum_is_first = node(b.add).inputs[0] == node(b.third).output;
+    }
+    const int added = b.projection >= 0 ? node(b.projection).output : b.x;
+    step.added = tensor(added).Type(options_.batch, Format::kNc32);
+    step.padding = tensor(node(b.second).inputs[0]).quantization.zero_point;
+    const int src = Source(b.x);
+    plan_.steps.push_back(
+        {.src = src, .dst = TargetOf(y).place, .what = step, .name = NameOf(b), .node = b.last()});
+  }
+
   Fusions fusions_;
   const Graph& graph_;  // that of fusions_
   const PlanOptions& options_;
   Plan plan_;
   std::vector<Format> formats_;                   // by tensors of the graph
   std::map<std::pair<int, Format>, int> places_;  // of tensors of the graph by formats
+  std::map<int, Bottleneck> blocks_;              // that are one kernel, by their last nodes
+  std::set<int> in_blocks_;                       // their convolutions
 };
 
 }  // namespace
