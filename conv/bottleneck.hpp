@@ -19,6 +19,7 @@
 #include <string>
 #include <type_traits>
 
+#include "weft/conv/bottleneck/bottleneck_image.hpp"
 #include "weft/conv/bottleneck/bottleneck_kernel.hpp"
 #include "weft/conv/bottleneck/bottleneck_plan.hpp"
 #include "weft/conv/launch/bottleneck_start.hpp"
@@ -82,44 +83,6 @@ struct BottleneckArguments {
   [[gnu::visibility(
       "hidden")]] static constexpr const typename Epilogue::ResidualElement* residual = nullptr;
 };
-
-// The facts and the image of a policy, for what plans and starts it.
-template <class PolicyT>
-constexpr BottleneckFacts BottleneckFactsOf() {
-  using Kernel = BottleneckKernel<PolicyT>;
-  BottleneckFacts facts;
-  facts.part[0] = FactsOf<BottleneckFirst<PolicyT>>();
-  facts.part[1] = FactsOf<BottleneckSecond<PolicyT>>();
-  if constexpr (kProjects<PolicyT>) facts.part[2] = FactsOf<BottleneckProjection<PolicyT>>();
-  facts.part[3] = FactsOf<BottleneckThird<PolicyT>>();
-  facts.tile = static_cast<const gemm::TileFacts&>(facts.part[3]);
-  facts.tile.config = PolicyT::config;
-  facts.tile.threads = Kernel::kThreads;
-  facts.tile.blocks_by_registers = 1;
-  facts.tile.resident_blocks = 1;
-  facts.tile.shared_bytes = 0;  // depends on a problem's channels
-  facts.tile.hardware = Kernel::kRequires;
-  facts.rows = PolicyT::config.rows;
-  facts.warpgroups = PolicyT::config.warpgroups;
-  facts.patches = PolicyT::config.patches;
-  facts.projects = kProjects<PolicyT>;
-  facts.adds = PolicyT::Epilogue::kHasResidual;
-  facts.adds_quantized = PolicyT::Epilogue::kAddsQuantized;
-  return facts;
-}
-template <class PolicyT>
-constexpr BottleneckImage BottleneckImageOf() {
-  using Params = BottleneckParamsOf<PolicyT>;
-  BottleneckImage image;
-  image.facts = BottleneckFactsOf<PolicyT>();
-  image.part[0] = ImageOf<BottleneckFirst<PolicyT>>();
-  image.part[1] = ImageOf<BottleneckSecond<PolicyT>>();
-  if constexpr (kProjects<PolicyT>) image.part[2] = ImageOf<BottleneckProjection<PolicyT>>();
-  image.part[3] = ImageOf<BottleneckThird<PolicyT>>();
-  image.at = internal::BottleneckLayoutOf<Params>();
-  image.defaults = gemm::kDefaultsOf<Params>;
-  return image;
-}
 
 // An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
 // no memory of its own and needs no workspace.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "weft/conv/bottleneck/bottleneck_image.hpp"
 #include "weft/conv/bottleneck/bottleneck_params.hpp"
 #include "weft/conv/plan/conv_plan.hpp"
 #include "weft/conv/policy/bottleneck_policy.hpp"
@@ -14,23 +15,6 @@
 #include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
-
-// The convolutions of a bottleneck.
-enum class BottleneckPartName : std::int32_t { kFirst, kSecond, kProjection, kThird };
-inline constexpr int kBottleneckParts = 4;
-
-// What host code knows of a Bottleneck's policy, as values, so that plans are compiled once.
-struct BottleneckFacts {
-  ConvFacts part[kBottleneckParts];  // by BottleneckPartName
-  gemm::TileFacts tile;              // of the kernel
-  // Copies of config's numbers.
-  int rows = 0, warpgroups = 0, patches = 0;
-  bool projects = false, adds = false;  // there is a projection; there is a residual
-  bool adds_quantized = false;          // ... by a QuantizedAdd
-  // Whether y takes the place of x in shared memory.
-  constexpr bool InPlace() const { return adds && !projects; }
-  constexpr BottleneckShape Shape() const { return {rows, warpgroups}; }
-};
 
 // All of a launch but the addresses and the values of the epilogues.
 struct BottleneckPlan {
