@@ -47,7 +47,7 @@ struct BottleneckProduct {
         gemm::WithLowerHalf(kRowsOperand, gemm::LowerHalf(kRowsOperand) + (rows >> 4)), accumulate);
   }
 
-  // All blocks of 32 input channels, `step` bytes apart in the operand of pixels.
+  // All blocks of 32 input channels, `step` bytes apart in the operand of pixels. Commits nothing.
   template <int kPitch>
   WEFT_DEVICE static void Blocks(arch::Thread t, Sums& sums, std::uint32_t columns,
                                  std::uint32_t rows, int step, int blocks) {
@@ -60,7 +60,6 @@ struct BottleneckProduct {
         Step<kPitch>(t, sums, columns + block * BottleneckShape::kFilterBlock,
                      rows + block * static_cast<std::uint32_t>(step), first + i > 0);
       }
-      t.WgmmaCommit();
     };
     t.KeepInPlace(sums);
     int i = 0;
@@ -136,6 +135,13 @@ struct BottleneckKernel {
   using OfThird = BottleneckProduct<kTile, typename Second::Byte>;
   using OfProjection = BottleneckProduct<kTile, typename PolicyT::Element>;
   using TileSums = typename OfThird::Sums;
+  using PatchSums = typename OfFirst::Sums;
+  // The beginning of a patch's sums as those of a tile: the next tile's first product takes the place of
+  // sums that have become bytes.
+  WEFT_DEVICE static TileSums& Beginning(PatchSums& sums) {
+    static_assert(sizeof(TileSums) <= sizeof(PatchSums));
+    return reinterpret_cast<TileSums&>(sums);
+  }
 
   // A warpgroup's tiles.
   class Tiles {
@@ -157,29 +163,52 @@ struct BottleneckKernel {
       }
     }
 
+    // The first product of a tile starts before the last bytes of the one before it are made.
     WEFT_DEVICE void Run() {
       const BottleneckTiling& tiling = p_.tiling;
+      const int step = kGroups * t_.grid_x();
+      int tile = t_.block_x() + group_ * t_.grid_x();
+      if (tile >= tiling.tiles) return;
       int patch = group_, full = group_, parity = 0;
+      PatchSums sums;
+      t_.MbarWait(bar_.filter(0), 0);
+      t_.MbarWait(bar_.full(full), 0);
+      StartFirst(Roles::Patch(tiling, base_, patch), sums);
+      t_.WgmmaCommit();
       WEFT_NO_UNROLL
-      for (int tile = t_.block_x() + group_ * t_.grid_x(); tile < tiling.tiles;
-           tile += kGroups * t_.grid_x()) {
+      while (true) {
         const BottleneckTilePlace at(tiling, config.rows, tile);
         const std::uint32_t x = Roles::Patch(tiling, base_, patch);
-        t_.MbarWait(bar_.full(full), parity);
-        RunFirst(at, x);
-        RunSecond(x);
-        if constexpr (kInPlace) {
-          RunInPlace(x);
-        } else {
-          RunBeside(x);
-          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.empty(patch, 0));
-        }
-        is_first_ = false;
+        const int this_patch = patch;
+        tile += step;
+        const bool more = tile < tiling.tiles;
         patch += kGroups;
         if (patch >= tiling.patches) patch -= tiling.patches;
         full += kGroups;
         if (full >= kGroups * tiling.patches) full -= kGroups * tiling.patches, parity ^= 1;
+
+        FinishFirst(at, sums);
+        RunSecond(x);
+        // A patch of its own is needed, else the next tile waits for this one's.
+        const bool early = more && tiling.patches > kGroups;
+        const auto start = [&](bool wanted) {
+          if (!wanted) return;
+          t_.MbarWait(bar_.full(full), parity);
+          StartFirst(Roles::Patch(tiling, base_, patch), sums);
+        };
+        const auto start_next = [&] { start(early); };
+        if constexpr (kInPlace) {
+          RunInPlace(x, sums, start_next);
+        } else {
+          RunBeside(x, sums, start_next);
+          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.empty(this_patch, 0));
+        }
+        is_first_ = false;
+        if (!more) break;
+        start(!early);
+        t_.WgmmaCommit();
       }
+      t_.template WgmmaWait<0>();
     }
 
    private:
@@ -194,12 +223,14 @@ struct BottleneckKernel {
       Sync();
     }
 
-    // t1 of the patch.
-    WEFT_DEVICE void RunFirst(const BottleneckTilePlace& at, std::uint32_t x) {
-      if (is_first_) t_.MbarWait(bar_.filter(0), 0);
-      typename OfFirst::Sums sums;
+    // Starts the product of a patch.
+    WEFT_DEVICE void StartFirst(std::uint32_t x, PatchSums& sums) const {
       OfFirst::template Blocks<kDense>(t_, sums, Roles::Offset(base_, p_.tiling.at.first_filter), x,
                                        kPlane, p_.tiling.source_blocks);
+    }
+
+    // t1 of the patch.
+    WEFT_DEVICE void FinishFirst(const BottleneckTilePlace& at, PatchSums& sums) {
       if (is_first_) t_.MbarWait(bar_.values(), 0);
       typename First::Channels channels[2];
       First::Read(t_, Roles::FirstValues(p_.tiling, base_), channel_, channels);
@@ -314,7 +345,6 @@ struct BottleneckKernel {
             t_, sums, columns + static_cast<std::uint32_t>(i * BottleneckShape::kFilterBlock),
             middle_ + static_cast<std::uint32_t>(i * kTilePlane), i > 0);
       }
-      t_.WgmmaCommit();
     }
 
     // Puts the bytes of a chunk of y where they are stored from. residuals: what is added.
@@ -337,63 +367,92 @@ struct BottleneckKernel {
       });
     }
 
-    // y in the place of x, which is the residual.
-    WEFT_DEVICE void RunInPlace(std::uint32_t x) {
+    // y in the place of x, which is the residual. start_next: starts the next tile's first product.
+    template <class StartNext>
+    WEFT_DEVICE void RunInPlace(std::uint32_t x, PatchSums& first_sums,
+                                const StartNext& start_next) {
       if (is_first_) t_.MbarWait(bar_.filter(2), 0);
       const int chunks = p_.tiling.chunks;
+      TileSums other_sums, &sums = Beginning(first_sums);
+      Multiply(0, sums);
+      t_.WgmmaCommit();
+      Multiply(chunks > 1 ? 1 : 0, other_sums);
+      t_.WgmmaCommit();
       WEFT_NO_UNROLL
-      for (int chunk = 0; chunk < chunks; chunk += 2) {
-        const std::uint32_t to = x + static_cast<std::uint32_t>(chunk * 2 * kPlane);
-        if (chunk + 1 < chunks) {
-          TileSums sums[2];
-          Multiply(chunk, sums[0]);
-          Multiply(chunk + 1, sums[1]);
-          t_.template WgmmaWait<1>();
-          t_.KeepInPlace(sums[0]);
-          PutOutputs(chunk, sums[0], residuals_[0], to);
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums[1]);
-          PutOutputs(chunk + 1, sums[1], residuals_[1], to + 2 * kPlane);
+      for (int chunk = 0;; chunk += 2) {
+        const bool last = chunk + 2 >= chunks;
+        // Where there is one chunk left, it is made twice.
+        const int second = chunk + 1 < chunks ? chunk + 1 : chunk;
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(sums);
+        PutOutputs(chunk, sums, residuals_[0],
+                   x + static_cast<std::uint32_t>(chunk * 2 * kPlane));
+        if (last) {
+          start_next();
         } else {
-          TileSums sums;
-          Multiply(chunk, sums);
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums);
-          PutOutputs(chunk, sums, residuals_[0], to);
+          Multiply(chunk + 2, sums);
         }
-        if (chunk + 2 < chunks) ReadResiduals(x, chunk + 2);
+        t_.WgmmaCommit();
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(other_sums);
+        PutOutputs(second, other_sums, residuals_[1],
+                   x + static_cast<std::uint32_t>(second * 2 * kPlane));
+        if (!last) {
+          Multiply(chunk + 3 < chunks ? chunk + 3 : chunk + 2, other_sums);
+          ReadResiduals(x, chunk + 2);
+        }
+        t_.WgmmaCommit();
         Publish();
         if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, chunk / 2));
+        if (last) break;
       }
     }
 
     // y in buffers of the warpgroup, 128 channels at a time; the residual is the projection of x, or
     // there is none.
-    WEFT_DEVICE void RunBeside(std::uint32_t x) {
+    template <class StartNext>
+    WEFT_DEVICE void RunBeside(std::uint32_t x, PatchSums& first_sums,
+                               const StartNext& start_next) {
       if (is_first_) t_.MbarWait(bar_.filter(2), 0);
       const int chunks = p_.tiling.chunks;
+      TileSums other_sums, &sums = Beginning(first_sums);
+      if constexpr (kProjected) Project(0, x, sums);
+      t_.WgmmaCommit();
+      Multiply(0, other_sums);
+      t_.WgmmaCommit();
+      std::uint32_t to = 0;
       WEFT_NO_UNROLL
-      for (int chunk = 0; chunk < chunks; chunk += 2, ++number_) {
+      for (int chunk = 0;; ++chunk) {
+        const bool last = chunk + 1 == chunks;
         const int buffer = number_ % 2;
-        const std::uint32_t to = Roles::OutputBuffer(p_.tiling, base_, group_, buffer);
-        if (number_ > 1) t_.MbarWait(bar_.stored(group_, buffer), (number_ / 2 - 1) & 1);
-        WEFT_NO_UNROLL
-        for (int u = 0; u < 2 && chunk + u < chunks; ++u) {
-          TileSums sums[2];
-          if constexpr (kProjected) Project(chunk + u, x, sums[0]);
-          Multiply(chunk + u, sums[1]);
-          if constexpr (kProjected) {
-            t_.template WgmmaWait<1>();
-            t_.KeepInPlace(sums[0]);
-            PackProjection(chunk + u, sums[0]);
-          }
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums[1]);
-          PutOutputs(chunk + u, sums[1], residuals_[0],
-                     to + static_cast<std::uint32_t>(u * 2 * kTilePlane));
+        if (chunk % 2 == 0) {
+          to = Roles::OutputBuffer(p_.tiling, base_, group_, buffer);
+          if (number_ > 1) t_.MbarWait(bar_.stored(group_, buffer), (number_ / 2 - 1) & 1);
+        } else {
+          to += 2 * kTilePlane;
         }
-        Publish();
-        if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, buffer));
+        if constexpr (kProjected) {
+          t_.template WgmmaWait<1>();
+          t_.KeepInPlace(sums);
+          PackProjection(chunk, sums);
+        }
+        if (last) {
+          start_next();
+        } else if constexpr (kProjected) {
+          Project(chunk + 1, x, sums);
+        }
+        t_.WgmmaCommit();
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(other_sums);
+        PutOutputs(chunk, other_sums, residuals_[0], to);
+        if (!last) Multiply(chunk + 1, other_sums);
+        t_.WgmmaCommit();
+        if (chunk % 2 == 1 || last) {
+          Publish();
+          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, buffer));
+          ++number_;
+        }
+        if (last) break;
       }
     }
 
