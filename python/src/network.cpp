@@ -13,6 +13,7 @@
 
 #include "stream.hpp"
 #include "weft/network/engine/gpus.hpp"
+#include "weft/network/graph/model_text.hpp"
 #include "weft/network/graph/names.hpp"
 
 namespace weft::python {
@@ -169,6 +170,24 @@ void BindNetwork(nb::module_& m) {
            "Runs the network over arrays where they lie.");
   BindNetworkTune(network);
   BindNetworkReport(network);
+  m.def(
+      "check_graph",
+      [](const nb::bytes& text, const nb::bytes& constants, bool engine) {
+        const std::string_view read(text.c_str(), text.size());
+        network::Model model;
+        absl::Status status;
+        {
+          const nb::gil_scoped_release release;
+          status = network::ReadText(read, engine, &model);
+          model.graph.constants =
+              std::make_shared<const std::string>(constants.c_str(), constants.size());
+          if (status.ok()) status = network::CheckGraph(model.graph);
+        }
+        Check(status);
+      },
+      nb::arg("text"), nb::arg("constants"), nb::arg("engine") = false,
+      "ArgumentError, with the name of a node or tensor, if a file with this text and these constants has no graph "
+      "that a network can run.");
   m.def(
       "save_engine",
       [](const nb::list& networks) {

@@ -182,6 +182,11 @@ def check(problem: Problem) -> None:
 def check_transposed(problem: Problem, output_padding: tuple[int, int]) -> None:
     """An error unless it is a transposed convolution's."""
 
+def check_graph(text: bytes, constants: bytes, engine: bool = False) -> None:
+    """
+    ArgumentError, with the name of a node or tensor, if a file with this text and these constants has no graph that a network can run.
+    """
+
 def save_engine(networks: list) -> bytes:
     """
     The bytes of a file with the compiled kernels of these networks, which are of one graph.
