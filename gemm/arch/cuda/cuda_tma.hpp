@@ -66,8 +66,8 @@ struct TmaThread {
   // does not return before its last group has been read.
   WEFT_DEVICE static void TmaStore(const TensorMap& map, uint32_t src, const int32_t (&coord)[4]) {
     asm volatile(
-        "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::
-            "l"(&map),
+        "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], "
+        "[%1];" ::"l"(&map),
         "r"(src), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3])
         : "memory");
   }

@@ -30,7 +30,8 @@ struct Tma {
     const auto row_bytes = work.spec.RowBytes();
     ForEachTiledRow(work, [&](int64_t row, const char* target, int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const auto at = cpu::kSharedWindow + work.target + static_cast<uint32_t>(row * row_bytes + i);
+        const auto at =
+            cpu::kSharedWindow + work.target + static_cast<uint32_t>(row * row_bytes + i);
         const_cast<char*>(target)[i] =
             work.async[SwizzledAddress(work.spec.swizzle, at) - cpu::kSharedWindow];
       }
