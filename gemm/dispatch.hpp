@@ -64,8 +64,9 @@ class Dispatch : public OperatorKind<Functor>::Operator {
 template <class... Policies>
 class Dispatch<Family<Policies...>> {
   static_assert(CheckedFamily<Policies...>::kValid);
-  static_assert(!(kListed<Policies> || ...),
-                "weft: include weft/gemm/list_dispatch.hpp for a Dispatch of Listed policies");
+  static_assert(
+      !(kListed<Policies> || ...),
+      "weft: Dispatch takes no Listed policies; a weft::gemm::Gemm<Listed<Policy>> runs a list");
   template <class PolicyT>
   using OperatorOf = typename OperatorKind<PolicyT>::Operator;
   using FirstPolicy = std::tuple_element_t<0, std::tuple<Policies...>>;
