@@ -133,27 +133,18 @@ class CondConv {
   // CheckArguments in conv/condconv/mix_start.hpp.
   absl::Status Run(const Arguments& args, Stream stream,
                    const gemm::LaunchOptions& options = {}) const {
-    const absl::Status s = Mix(args, gemm::GpuBackEnd{stream, options});
-    if (!s.ok() || problem().IsEmpty()) return s;
-    return op_.Run(Rest(args), stream, options);
+    return Start(args, gemm::GpuBackEnd{stream, options});
   }
 
   // Runs the same kernels on the CPU and returns when they are done.
   absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
                                                    gemm::CpuOptions::FromEnvironment()) const {
-    const absl::Status s = Mix(args, gemm::CpuBackEnd{options});
-    if (!s.ok() || problem().IsEmpty()) return s;
-    return op_.RunOnCpu(Rest(args), options);
+    return Start(args, gemm::CpuBackEnd{options});
   }
 
   // Everything that Run checks before it launches.
   absl::Status CheckArguments(const Arguments& args) const {
-    if (problem().IsEmpty()) return absl::OkStatus();
-    if (absl::Status s = conv::CheckArguments(kImage, problem(), plan_, MixRunOf<Epilogue>(args));
-        !s.ok()) {
-      return s;
-    }
-    return op_.CheckArguments(Rest(args));
+    return conv::CheckArguments(kImage, problem(), plan_, RunOf(args), CheckConvolution());
   }
 
  private:
@@ -161,20 +152,17 @@ class CondConv {
 
   CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
 
-  // Checks the arguments of both kernels and starts the first.
-  template <class BackEnd>
-  absl::Status Mix(const Arguments& args, const BackEnd& on) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    return Start(plan_, MixRunOf<Epilogue>(args), on);
+  // The convolution's filters are not constant, since the first kernel writes them.
+  MixRun RunOf(const Arguments& args) const {
+    return MixRunOf<Epilogue>(args, Mixed(args.workspace));
   }
-
-  // The convolution's arguments. Its filters are not constant, since the first kernel writes them.
-  typename Op::Arguments Rest(const Arguments& args) const {
-    typename Op::Arguments rest;
-    rest.src = args.src;
-    rest.filter = Mixed(args.workspace);
-    gemm::PassOutput(args, args.dst, &rest);
-    return rest;
+  auto CheckConvolution() const {
+    return [this](const ConvRun& run) { return op_.CheckRun(run); };
+  }
+  template <class BackEnd>
+  absl::Status Start(const Arguments& args, const BackEnd& on) const {
+    return conv::Start(kImage, problem(), plan_, RunOf(args), on, CheckConvolution(),
+                       [&](const ConvRun& run) { return op_.StartRun(run, on); });
   }
 
   Op op_;

@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -28,6 +27,7 @@
 
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/choose/choice.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/policy/family.hpp"
 #include "weft/layouts/base/abseil.hpp"
@@ -36,7 +36,21 @@ namespace weft::gemm {
 
 namespace internal {
 
-WEFT_CHOOSE(extern, GemmPlanner)
+// Checks a run as the chosen policy does, and as the others do as long as that is InvalidArgument.
+template <class Planner>
+absl::Status CheckChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
+                         const typename Planner::Run& run);
+
+// Starts the first of these policies that accepts the run; on the CPU the first that is compiled for it.
+// start: for each policy of the family its back end's Run.
+template <class Planner>
+absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
+                         const typename Planner::Run& run, const GpuBackEnd& on,
+                         const RunFunction<GpuBackEnd>* start);
+template <class Planner>
+absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
+                         const typename Planner::Run& run, const CpuBackEnd& on,
+                         const RunFunction<CpuBackEnd>* start);
 
 // An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>
@@ -74,7 +88,6 @@ class Dispatch<Family<Policies...>> {
   using First = OperatorOf<FirstPolicy>;
   using Planner = typename First::Planner;
   using Plan = typename Planner::Plan;
-  using Planned = internal::PlannedPolicy<Plan>;
 
  public:
   using Problem = typename First::Problem;
@@ -109,38 +122,25 @@ class Dispatch<Family<Policies...>> {
   // its operator would. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
-    return Choose(problem, gpu, options);
+    return Chosen(internal::Choose<Planner>(problem, gpu, options, FamilyWithGpuCode()));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const arch::DeviceLimits& gpu) {
     return Create(problem, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
-    return Choose(problem, cpu, {});
+    return Chosen(internal::Choose<Planner>(problem, cpu, {}, FamilyWithGpuCode()));
   }
 
   // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU,
   // for which tuning tables are not used.
   static absl::StatusOr<Dispatch> Create(const Problem& problem,
                                          const DispatchOptions& options = {}) {
-    const arch::DeviceQuery device = arch::QueryDevice();
-    if (device.result.ok()) {
-      const std::string name = options.tuning == nullptr ? "" : arch::DeviceName();
-      return Create(problem, GpuFactsOf(device.limits, name), options);
-    }
-    const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    return Create(problem, CpuFacts{(std::max)(1, threads)});
+    return Chosen(internal::ChooseHere<Planner>(problem, options, FamilyWithGpuCode()));
   }
 
   // Takes policy `index` of the family, without a choice. OutOfRange if there is none.
   static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
-    if (index < 0 || index >= kPolicies) {
-      return absl::OutOfRangeError(absl::StrCat(Kind::kWho, ": index=", index,
-                                                " is not a policy of this family; give 0 to ",
-                                                kPolicies - 1));
-    }
-    auto plan = Planner::Make(problem, kFacts[index], nullptr);
-    if (!plan.ok()) return plan.status();
-    return Dispatch({problem, {index, *std::move(plan)}, {}, {}, false, "chosen by index"});
+    return Chosen(internal::ChooseAt<Planner>(problem, index, kFamily));
   }
 
   const Problem& problem() const { return plan().problem; }
@@ -161,7 +161,7 @@ class Dispatch<Family<Policies...>> {
 
   // One line: what will run, and why it was chosen.
   std::string Describe() const {
-    return absl::StrCat(Planner::Describe(plan(), kFacts[index()]), "; ", why());
+    return absl::StrCat(Planner::Describe(plan(), kImages[index()]->facts), "; ", why());
   }
   // The second half of Describe: why it was chosen.
   const std::string& why() const { return choice_.why; }
@@ -169,8 +169,7 @@ class Dispatch<Family<Policies...>> {
   // Behaves as the operator's Run. If addresses are not aligned as the chosen tile needs, the best
   // of the tiles that need less alignment runs; Describe names it.
   absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    constexpr RunFunction* kRun[] = {&RunWith<Policies>...};
-    return Try([&](const Planned& p) { return kRun[p.index](p.plan, args, stream, options); });
+    return StartRun(RunOf(args), GpuBackEnd{stream, options});
   }
   // Has the results of Run to the bit. It runs the chosen tile if that is compiled for the CPU
   // (OnCpu), else another one; to run a certain policy's kernel on the CPU, use Convolution<P> or
@@ -179,93 +178,62 @@ class Dispatch<Family<Policies...>> {
   absl::Status RunOnCpu(const Arguments& args,
                         const CpuOptions& options = CpuOptions::FromEnvironment(),
                         CpuStats* stats = nullptr) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
-    constexpr CpuFunction* kRun[] = {CpuFunctionOf<Policies>()...};
-    absl::Status refusal;
-    for (const Planned& p : ForCpu(&refusal)) {
-      absl::Status s = kCheck[p.index](p.plan, args);
-      if (s.ok()) return kRun[p.index](p.plan, args, options, stats);
-      refusal.Update(s);
-    }
-    return internal::NoCpuCode(Kind::kWho, config(), refusal);
+    if (stats != nullptr) *stats = {};
+    return StartRun(RunOf(args), CpuBackEnd{options, stats});
   }
-  absl::Status CheckArguments(const Arguments& args) const {
-    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
-    return Try([&](const Planned& p) { return kCheck[p.index](p.plan, args); });
+  absl::Status CheckArguments(const Arguments& args) const { return CheckRun(RunOf(args)); }
+
+  // The same of a run without types, for operators that are made of several. BackEnd: GpuBackEnd or
+  // CpuBackEnd.
+  template <class RunT>
+  absl::Status CheckRun(const RunT& run) const {
+    return internal::CheckChoice<Planner>(kFamily, choice_, run);
+  }
+  template <class RunT, class BackEnd>
+  absl::Status StartRun(const RunT& run, const BackEnd& on) const {
+    constexpr RunFunction<BackEnd> kStart[] = {StartOf<BackEnd, Policies>()...};
+    return internal::StartChoice<Planner>(kFamily, choice_, run, on, kStart);
   }
 
  private:
-  [[gnu::visibility("hidden")]] static constexpr
-      typename Planner::Facts kFacts[kPolicies] = {OperatorOf<Policies>::PlanFacts()...};
+  using Image = typename Planner::Image;
+  [[gnu::visibility("hidden")]] static constexpr const Image* kImages[kPolicies] = {
+      &OperatorOf<Policies>::kImage...};
   [[gnu::visibility("hidden")]] static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
+  // Without what of it this program has GPU code for.
+  [[gnu::visibility("hidden")]] static constexpr internal::FamilyFacts<Planner> kFamily = {
+      .who = Kind::kWho,
+      .cmake = Kind::kCMake,
+      .name = &FamilyName,
+      .policies = kImages,
+      .on_cpu = kOnCpu.data(),
+      .integer_sums = Kind::kIntegerSums};
+  static internal::FamilyFacts<Planner> FamilyWithGpuCode() {
+    static const bool has[] = {HasGpuCode<Policies>()...};
+    internal::FamilyFacts<Planner> family = kFamily;
+    family.has_gpu_code = has;
+    return family;
+  }
 
   explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
-
-  const Plan& plan() const { return choice_.chosen.plan; }
-
-  using RunFunction = absl::Status(const Plan&, const Arguments&, Stream, const LaunchOptions&);
-  template <class PolicyT>
-  static absl::Status RunWith(const Plan& plan, const Arguments& args, Stream stream,
-                              const LaunchOptions& options) {
-    return OperatorOf<PolicyT>(plan).Run(args, stream, options);
-  }
-  using CheckFunction = absl::Status(const Plan&, const Arguments&);
-  template <class PolicyT>
-  static absl::Status CheckFor(const Plan& plan, const Arguments& args) {
-    return OperatorOf<PolicyT>(plan).CheckArguments(args);
-  }
-
-  using CpuFunction = absl::Status(const Plan&, const Arguments&, const CpuOptions&, CpuStats*);
-  template <class PolicyT>
-  static constexpr CpuFunction* CpuFunctionOf() {
-    constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
-    constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
-    if constexpr (OnCpu()[kIndex]) {
-      return
-          [](const Plan& plan, const Arguments& args, const CpuOptions& options, CpuStats* stats) {
-            return OperatorOf<PolicyT>(plan).RunOnCpu(args, options, stats);
-          };
-    } else {
-      return nullptr;
-    }
-  }
-
-  // The plans that RunOnCpu tries, in this order.
-  std::vector<Planned> ForCpu(absl::Status* refusal) const {
-    std::vector<Planned> order;
-    if (OnCpu()[index()]) order.push_back(choice_.chosen);
-    auto others = Kind::kIntegerSums
-                      ? internal::PlansForCpu<Planner>(choice_.problem, FactsOfFamily({}), refusal)
-                      : choice_.others;
-    order.insert(order.end(), others.begin(), others.end());
-    return order;
-  }
-
-  // Calls run(p) for the chosen policy p, and for the others as long as it returns InvalidArgument,
-  // which is about arguments and is returned before anything is started.
-  template <class Function>
-  absl::Status Try(const Function& run) const {
-    absl::Status status = run(choice_.chosen);
-    for (const Planned& other : choice_.others) {
-      if (!absl::IsInvalidArgument(status)) break;
-      // nvcc takes the assignment for a Status that somebody drops.
-      static_cast<void>(status = run(other));
-    }
-    return status;
-  }
-
-  static internal::FamilyFacts<Planner> FactsOfFamily(absl::Span<const bool> has_gpu_code) {
-    return {Kind::kWho, Kind::kCMake, &FamilyName, kFacts, has_gpu_code, kOnCpu};
-  }
-
-  template <class Machine>
-  static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const DispatchOptions& options) {
-    const bool has_gpu_code[] = {HasGpuCode<Policies>()...};
-    auto choice = internal::Choose<Planner>(problem, machine, options, FactsOfFamily(has_gpu_code));
+  static absl::StatusOr<Dispatch> Chosen(absl::StatusOr<internal::Choice<Planner>> choice) {
     if (!choice.ok()) return choice.status();
     return Dispatch(*std::move(choice));
+  }
+
+  const Plan& plan() const { return choice_.chosen.plan; }
+  auto RunOf(const Arguments& args) const { return First::RunOf(plan(), args); }
+
+  // Null for what is not compiled for the CPU.
+  template <class BackEnd, class PolicyT>
+  static constexpr RunFunction<BackEnd> StartOf() {
+    constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
+    constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
+    if constexpr (std::is_same_v<BackEnd, CpuBackEnd> && !OnCpu()[kIndex]) {
+      return nullptr;
+    } else {
+      return &BackEnd::template Run<PolicyT>;
+    }
   }
 
   internal::Choice<Planner> choice_;

@@ -15,6 +15,7 @@
 #include "tests/conv/harness.hpp"
 #include "tests/conv/own_relu.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/gemm/dispatch_choice.hpp"
 
 namespace weft::conv {
 
