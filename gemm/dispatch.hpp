@@ -38,19 +38,24 @@ namespace internal {
 
 // Checks a run as the chosen policy does, and as the others do as long as that is InvalidArgument.
 template <class Planner>
-absl::Status CheckChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run);
+[[gnu::visibility("hidden")]] absl::Status CheckChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run);
 
 // Starts the first of these policies that accepts the run; on the CPU the first that is compiled for it.
 // start: for each policy of the family its back end's Run.
 template <class Planner>
-absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run, const GpuBackEnd& on,
-                         const RunFunction<GpuBackEnd>* start);
+[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run,
+                                                       const GpuBackEnd& on,
+                                                       const RunFunction<GpuBackEnd>* start);
 template <class Planner>
-absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run, const CpuBackEnd& on,
-                         const RunFunction<CpuBackEnd>* start);
+[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run,
+                                                       const CpuBackEnd& on,
+                                                       const RunFunction<CpuBackEnd>* start);
 
 // An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>

@@ -61,7 +61,7 @@ Tuned LookUp(const TuningTable& table, const std::string& operator_name,
 // Whether policy i of the family has code for the back end: for that of the GPU where `gpu` is true.
 // A program without any GPU code of the family plans as if it had all.
 template <class Planner>
-bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
+inline bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
   if (!gpu) return family.on_cpu[i];
   const bool* const has = family.has_gpu_code;
   return has[i] || std::none_of(has, has + family.policies.size(), [](bool code) { return code; });
@@ -71,16 +71,16 @@ bool HasCode(const FamilyFacts<Planner>& family, std::size_t i, bool gpu) {
 // and stores: empty, or ending with "; ". device: null for the CPU. A kind of operator whose
 // families have tiles of several widths has an overload for its Planner.
 template <class Planner>
-std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
-                       const std::vector<Candidate>&, int /*chosen*/,
-                       const arch::DeviceLimits* /*device*/) {
+inline std::string AccessNote(const typename Planner::Problem&, const FamilyFacts<Planner>&,
+                              const std::vector<Candidate>&, int /*chosen*/,
+                              const arch::DeviceLimits* /*device*/) {
   return "";
 }
 
 // The plan of each policy of the family, and for each a Candidate: its prediction, or why it is
 // refused.
 template <class Planner, class Machine>
-std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
+inline std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
     const typename Planner::Problem& problem, const Machine& machine,
     const FamilyFacts<Planner>& family) {
   const arch::DeviceLimits* device = nullptr;
@@ -107,9 +107,9 @@ std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderP
 }
 
 template <class Planner, class Machine>
-absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
-                                       const Machine& machine, const DispatchOptions& options,
-                                       const FamilyFacts<Planner>& family) {
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> Choose(
+    const typename Planner::Problem& problem, const Machine& machine,
+    const DispatchOptions& options, const FamilyFacts<Planner>& family) {
   if (absl::Status s = CheckFacts(family.who, machine); !s.ok()) return s;
   auto [plans, candidates] = ConsiderPlans<Planner>(problem, machine, family);
   const int cheapest = Cheapest(candidates);
@@ -145,9 +145,9 @@ absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
 }
 
 template <class Planner>
-absl::StatusOr<Choice<Planner>> ChooseHere(const typename Planner::Problem& problem,
-                                           const DispatchOptions& options,
-                                           const FamilyFacts<Planner>& family) {
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseHere(
+    const typename Planner::Problem& problem, const DispatchOptions& options,
+    const FamilyFacts<Planner>& family) {
   const arch::DeviceQuery device = arch::QueryDevice();
   if (device.result.ok()) {
     const std::string name = options.tuning == nullptr ? "" : arch::DeviceName();
@@ -158,8 +158,8 @@ absl::StatusOr<Choice<Planner>> ChooseHere(const typename Planner::Problem& prob
 }
 
 template <class Planner>
-absl::StatusOr<Choice<Planner>> ChooseAt(const typename Planner::Problem& problem, int index,
-                                         const FamilyFacts<Planner>& family) {
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseAt(
+    const typename Planner::Problem& problem, int index, const FamilyFacts<Planner>& family) {
   const int count = static_cast<int>(family.policies.size());
   if (index < 0 || index >= count) {
     return absl::OutOfRangeError(absl::StrCat(
@@ -173,7 +173,7 @@ absl::StatusOr<Choice<Planner>> ChooseAt(const typename Planner::Problem& proble
 // The policies with CPU code that accept `problem`, the quickest on one thread of the CPU first. If
 // there is none, *refusal says why the first of them refuses it.
 template <class Planner>
-std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
+inline std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
     const typename Planner::Problem& problem, const FamilyFacts<Planner>& family,
     absl::Status* refusal) {
   std::vector<PlannedPolicy<typename Planner::Plan>> order;
@@ -199,7 +199,7 @@ std::vector<PlannedPolicy<typename Planner::Plan>> PlansForCpu(
 // Calls run(p) for the chosen policy p, and for the others as long as it returns InvalidArgument,
 // which is about arguments and is returned before anything is started.
 template <class Planner, class Function>
-absl::Status Try(const Choice<Planner>& choice, const Function& run) {
+inline absl::Status Try(const Choice<Planner>& choice, const Function& run) {
   absl::Status status = run(choice.chosen);
   for (const auto& other : choice.others) {
     if (!absl::IsInvalidArgument(status)) break;
@@ -209,25 +209,30 @@ absl::Status Try(const Choice<Planner>& choice, const Function& run) {
 }
 
 template <class Planner>
-absl::Status CheckChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run) {
+[[gnu::visibility("hidden")]] absl::Status CheckChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run) {
   return Try(choice,
              [&](const auto& p) { return CheckArguments(*family.policies[p.index], p.plan, run); });
 }
 
 template <class Planner>
-absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run, const GpuBackEnd& on,
-                         const RunFunction<GpuBackEnd>* start) {
+[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run,
+                                                       const GpuBackEnd& on,
+                                                       const RunFunction<GpuBackEnd>* start) {
   return Try(choice, [&](const auto& p) {
     return Start(*family.policies[p.index], p.plan, run, on, start[p.index]);
   });
 }
 
 template <class Planner>
-absl::Status StartChoice(const FamilyFacts<Planner>& family, const Choice<Planner>& choice,
-                         const typename Planner::Run& run, const CpuBackEnd& on,
-                         const RunFunction<CpuBackEnd>* start) {
+[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
+                                                       const Choice<Planner>& choice,
+                                                       const typename Planner::Run& run,
+                                                       const CpuBackEnd& on,
+                                                       const RunFunction<CpuBackEnd>* start) {
   if (absl::Status s = CheckChoice(family, choice, run); !s.ok()) return s;
   const int index = choice.chosen.index;
   std::vector<PlannedPolicy<typename Planner::Plan>> order;

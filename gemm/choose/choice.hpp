@@ -103,16 +103,16 @@ struct Choice {
 
 // What Dispatch::Create and CreateAt do, and return the errors of. Machine: GpuFacts or CpuFacts.
 template <class Planner, class Machine>
-absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
-                                       const Machine& machine, const DispatchOptions& options,
-                                       const FamilyFacts<Planner>& family);
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> Choose(
+    const typename Planner::Problem& problem, const Machine& machine,
+    const DispatchOptions& options, const FamilyFacts<Planner>& family);
 template <class Planner>
-absl::StatusOr<Choice<Planner>> ChooseHere(const typename Planner::Problem& problem,
-                                           const DispatchOptions& options,
-                                           const FamilyFacts<Planner>& family);
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseHere(
+    const typename Planner::Problem& problem, const DispatchOptions& options,
+    const FamilyFacts<Planner>& family);
 template <class Planner>
-absl::StatusOr<Choice<Planner>> ChooseAt(const typename Planner::Problem& problem, int index,
-                                         const FamilyFacts<Planner>& family);
+[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseAt(
+    const typename Planner::Problem& problem, int index, const FamilyFacts<Planner>& family);
 
 }  // namespace internal
 
