@@ -93,6 +93,7 @@ class Dispatch<Family<Policies...>> {
   using First = OperatorOf<FirstPolicy>;
   using Planner = typename First::Planner;
   using Plan = typename Planner::Plan;
+  using FamilyFacts = internal::FamilyFacts<Planner>;
 
  public:
   using Problem = typename First::Problem;
@@ -127,25 +128,33 @@ class Dispatch<Family<Policies...>> {
   // its operator would. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
-    return Chosen(internal::Choose<Planner>(problem, gpu, options, FamilyWithGpuCode()));
+    return Chosen([&](const FamilyFacts& family) {
+      return internal::Choose<Planner>(problem, gpu, options, family);
+    });
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const arch::DeviceLimits& gpu) {
     return Create(problem, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
-    return Chosen(internal::Choose<Planner>(problem, cpu, {}, FamilyWithGpuCode()));
+    return Chosen([&](const FamilyFacts& family) {
+      return internal::Choose<Planner>(problem, cpu, {}, family);
+    });
   }
 
   // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU,
   // for which tuning tables are not used.
   static absl::StatusOr<Dispatch> Create(const Problem& problem,
                                          const DispatchOptions& options = {}) {
-    return Chosen(internal::ChooseHere<Planner>(problem, options, FamilyWithGpuCode()));
+    return Chosen([&](const FamilyFacts& family) {
+      return internal::ChooseHere<Planner>(problem, options, family);
+    });
   }
 
   // Takes policy `index` of the family, without a choice. OutOfRange if there is none.
   static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
-    return Chosen(internal::ChooseAt<Planner>(problem, index, kFamily));
+    return Chosen([&](const FamilyFacts& family) {
+      return internal::ChooseAt<Planner>(problem, index, family);
+    });
   }
 
   const Problem& problem() const { return plan().problem; }
@@ -206,22 +215,21 @@ class Dispatch<Family<Policies...>> {
       &OperatorOf<Policies>::kImage...};
   [[gnu::visibility("hidden")]] static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
   // Without what of it this program has GPU code for.
-  [[gnu::visibility("hidden")]] static constexpr internal::FamilyFacts<Planner> kFamily = {
+  [[gnu::visibility("hidden")]] static constexpr FamilyFacts kFamily = {
       .who = Kind::kWho,
       .cmake = Kind::kCMake,
       .name = &FamilyName,
       .policies = kImages,
       .on_cpu = kOnCpu.data(),
       .integer_sums = Kind::kIntegerSums};
-  static internal::FamilyFacts<Planner> FamilyWithGpuCode() {
-    static const bool has[] = {HasGpuCode<Policies>()...};
-    internal::FamilyFacts<Planner> family = kFamily;
-    family.has_gpu_code = has;
-    return family;
-  }
-
   explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
-  static absl::StatusOr<Dispatch> Chosen(absl::StatusOr<internal::Choice<Planner>> choice) {
+  // choose: what makes the choice among a family that knows for what this program has GPU code.
+  template <class Function>
+  static absl::StatusOr<Dispatch> Chosen(const Function& choose) {
+    const bool has_gpu_code[] = {HasGpuCode<Policies>()...};
+    FamilyFacts family = kFamily;
+    family.has_gpu_code = has_gpu_code;
+    absl::StatusOr<internal::Choice<Planner>> choice = choose(family);
     if (!choice.ok()) return choice.status();
     return Dispatch(*std::move(choice));
   }
