@@ -51,10 +51,39 @@ struct CheckedPhases<PolicyT> {
 
 }  // namespace internal
 
+// Like ConvolutionArguments, with src and dst of the DeconvolutionProblem.
+template <class Policy>
+struct DeconvolutionArguments {
+  using Epilogue = typename Policy::Epilogue;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+  gemm::SourcePointer<typename Policy::Element> src = nullptr;  // problem.src() in SrcLayout
+  PackedDeconvolutionFilter<typename Policy::FilterLayout>
+      filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
+  gemm::BiasPointer<BiasElement> bias = nullptr;
+  gemm::ResidualPointer<ResidualElement> residual = nullptr;     // problem.dst()
+  gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
+  float alpha = 1.0f;
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
+  float beta = 1.0f;
+  float gamma = 1.0f;
+  float output_scale = 0.0f;
+  float zero_point = 0.0f;
+  // What MakeSourceCorrection made, with a SourceZeroPoint stage; the two below it as in
+  // ConvolutionArguments, with a FilterZeroPoint stage, for the problem's p and q.
+  DeconvolutionCorrection source_correction{};
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
+  gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
+  bool filter_is_constant = false;
+  Epilogue epilogue{};
+};
+
 // An immutable operator for one problem. It is safe to share between threads, holds no GPU memory
 // and needs no workspace.
 template <class PolicyT>
-class Deconvolution {
+class Deconvolution : public gemm::RunnableOperator<
+                          Deconvolution<PolicyT>,
+                          DeconvolutionArguments<typename internal::OperatorFor<PolicyT>::First>> {
   using Policy = typename internal::OperatorFor<PolicyT>::First;
   using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
@@ -65,30 +94,9 @@ class Deconvolution {
   using Element = typename Op::Element;
   using Output = typename Op::Output;
   using Filter = PackedDeconvolutionFilter<FilterLayout>;
+  using Arguments = DeconvolutionArguments<Policy>;
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
-
-  // Like ConvolutionArguments, with src and dst of the DeconvolutionProblem.
-  struct Arguments {
-    gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
-    Filter filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
-    gemm::BiasPointer<BiasElement> bias = nullptr;
-    gemm::ResidualPointer<ResidualElement> residual = nullptr;  // problem.dst()
-    gemm::OutputPointer<Output> dst = nullptr;                  // problem.dst() in DstLayout
-    float alpha = 1.0f;
-    gemm::NumbersPointer<float> channel_alpha = nullptr;
-    float beta = 1.0f;
-    float gamma = 1.0f;
-    float output_scale = 0.0f;
-    float zero_point = 0.0f;
-    // What MakeSourceCorrection made, with a SourceZeroPoint stage; the two below it as in
-    // ConvolutionArguments, with a FilterZeroPoint stage, for the problem's p and q.
-    DeconvolutionCorrection source_correction{};
-    gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
-    gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
-    bool filter_is_constant = false;
-    Epilogue epilogue{};
-  };
 
   // InvalidArgument and OutOfRange as for CheckDeconvolution, and the errors of Convolution (or
   // Dispatch), whose further arguments are `more`, for each phase.
@@ -127,38 +135,8 @@ class Deconvolution {
     return absl::StrCat(DescribePhases(phases()), "; the last: ", ops_.back().Describe());
   }
 
-  // Enqueues a kernel for each phase on `stream` and returns. It synchronises nothing, allocates no
-  // GPU memory and can be captured in a CUDA graph. Errors are those of Convolution::Run.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    return Start(args, gemm::GpuBackEnd{stream, options});
-  }
-
-  // Runs the same kernels on the CPU and returns when they are done.
-  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
-                                                   gemm::CpuOptions::FromEnvironment()) const {
-    return Start(args, gemm::CpuBackEnd{options});
-  }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return conv::CheckArguments(plan_, RunOf(args), CheckPhase());
-  }
-
- private:
-  explicit Deconvolution(DeconvolutionPlan plan) : plan_(std::move(plan)) {}
-
-  auto CheckPhase() const {
-    return [this](std::size_t i, const ConvRun& run) { return ops_[i].CheckRun(run); };
-  }
-  template <class BackEnd>
-  absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    return conv::Start(plan_, RunOf(args), CheckPhase(), [&](std::size_t i, const ConvRun& run) {
-      return ops_[i].StartRun(run, on);
-    });
-  }
-
-  static DeconvolutionRun RunOf(const Arguments& args) {
+  // Run enqueues a kernel for each phase, after the arguments of all were found to be right.
+  DeconvolutionRun RunOfArguments(const Arguments& args) const {
     DeconvolutionRun run = {TensorsOf<Epilogue>(args), args.filter.parts(),
                             &args.source_correction};
     run.every.filter.data = args.filter.data();
@@ -168,7 +146,21 @@ class Deconvolution {
     run.every.filter_is_constant = args.filter_is_constant;
     return run;
   }
+  absl::Status CheckRun(const DeconvolutionRun& run) const {
+    return conv::CheckArguments(plan_, run, CheckPhase());
+  }
+  template <class BackEnd>
+  absl::Status StartRun(const DeconvolutionRun& run, const BackEnd& on) const {
+    return Start(plan_, run, CheckPhase(),
+                 [&](std::size_t i, const ConvRun& phase) { return ops_[i].StartRun(phase, on); });
+  }
 
+ private:
+  explicit Deconvolution(DeconvolutionPlan plan) : plan_(std::move(plan)) {}
+
+  auto CheckPhase() const {
+    return [this](std::size_t i, const ConvRun& run) { return ops_[i].CheckRun(run); };
+  }
   DeconvolutionPlan plan_;
   std::vector<Op> ops_;  // the operator of each phase
 };

@@ -29,12 +29,17 @@
 #include "weft/gemm/choose/choice.hpp"
 #include "weft/gemm/choose/tuning.hpp"
 #include "weft/gemm/gemm.hpp"
+#include "weft/gemm/launch/planned_operator.hpp"
 #include "weft/gemm/policy/family.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
 
 namespace internal {
+
+template <class... Policies>
+using FirstOperator =
+    typename OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>::Operator;
 
 // Checks a run as the chosen policy does, and as the others do as long as that is InvalidArgument.
 template <class Planner>
@@ -81,7 +86,9 @@ class Dispatch : public OperatorKind<Functor>::Operator {
 // A Dispatch is immutable, as its operator is. Kernels are instantiated by RunOnCpu and Run only: a
 // program that only asks for a choice compiles none.
 template <class... Policies>
-class Dispatch<Family<Policies...>> {
+class Dispatch<Family<Policies...>>
+    : public RunnableOperator<Dispatch<Family<Policies...>>,
+                              typename internal::FirstOperator<Policies...>::Arguments> {
   static_assert(CheckedFamily<Policies...>::kValid);
   static_assert(
       !(kListed<Policies> || ...),
@@ -180,25 +187,12 @@ class Dispatch<Family<Policies...>> {
   // The second half of Describe: why it was chosen.
   const std::string& why() const { return choice_.why; }
 
-  // Behaves as the operator's Run. If addresses are not aligned as the chosen tile needs, the best
-  // of the tiles that need less alignment runs; Describe names it.
-  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    return StartRun(RunOf(args), GpuBackEnd{stream, options});
-  }
-  // Has the results of Run to the bit. It runs the chosen tile if that is compiled for the CPU
-  // (OnCpu), else another one; to run a certain policy's kernel on the CPU, use Convolution<P> or
-  // Gemm<P>. FailedPrecondition if the chosen tile takes the problem and the addresses, but none
-  // that is compiled for the CPU does.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const CpuOptions& options = CpuOptions::FromEnvironment(),
-                        CpuStats* stats = nullptr) const {
-    if (stats != nullptr) *stats = {};
-    return StartRun(RunOf(args), CpuBackEnd{options, stats});
-  }
-  absl::Status CheckArguments(const Arguments& args) const { return CheckRun(RunOf(args)); }
-
-  // The same of a run without types, for operators that are made of several. BackEnd: GpuBackEnd or
-  // CpuBackEnd.
+  // Run behaves as the operator's. If addresses are not aligned as the chosen tile needs, the best of the
+  // tiles that need less alignment runs; Describe names it. RunOnCpu has the results of Run to the bit. It
+  // runs the chosen tile if that is compiled for the CPU (OnCpu), else another one; to run a certain policy's
+  // kernel on the CPU, use Convolution<P> or Gemm<P>. FailedPrecondition if the chosen tile takes the problem
+  // and the addresses, but none that is compiled for the CPU does.
+  auto RunOfArguments(const Arguments& args) const { return First::RunOf(plan(), args); }
   template <class RunT>
   absl::Status CheckRun(const RunT& run) const {
     return internal::CheckChoice<Planner>(kFamily, choice_, run);
@@ -235,7 +229,6 @@ class Dispatch<Family<Policies...>> {
   }
 
   const Plan& plan() const { return choice_.chosen.plan; }
-  auto RunOf(const Arguments& args) const { return First::RunOf(plan(), args); }
 
   // Null for what is not compiled for the CPU.
   template <class BackEnd, class PolicyT>

@@ -1,5 +1,5 @@
-// The shell of an operator of one policy: what those of convolutions, of fused pairs and of matrix products
-// have in common.
+// The shells of operators: RunnableOperator, which all have, and PlannedOperator, of those that are one policy and its
+// plan: convolutions, fused pairs, matrix products.
 #pragma once
 
 #include <string>
@@ -11,18 +11,53 @@
 
 namespace weft::gemm {
 
+// OperatorT derives from it and has three functions, with which an operator that is made of several runs these:
+//     auto RunOfArguments(const Arguments& args) const;    // the run without the types of its policy
+//     absl::Status CheckRun(const auto& run) const;        // everything that is checked before a launch
+//     absl::Status StartRun(const auto& run, on) const;    // checks and starts; on: a GpuBackEnd or CpuBackEnd
+template <class OperatorT, class ArgumentsT>
+class RunnableOperator {
+ public:
+  using Arguments = ArgumentsT;
+
+  // Enqueues the kernels on `stream` and returns; it allocates and synchronises nothing and can be
+  // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
+  // GPU, if it is too old, or if this program holds no GPU code for the policy; Internal if CUDA
+  // refuses.
+  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
+    return self().StartRun(self().RunOfArguments(args), GpuBackEnd{stream, options});
+  }
+
+  // Runs the same kernels on the CPU and returns when it is done, with the executor's counts of the last
+  // of them in *stats if that is not null. Internal if the executor finds the kernel at fault (deadlock,
+  // divergence, a bad access), with the kernel's line.
+  absl::Status RunOnCpu(const Arguments& args,
+                        const CpuOptions& options = CpuOptions::FromEnvironment(),
+                        CpuStats* stats = nullptr) const {
+    if (stats != nullptr) *stats = {};
+    return self().StartRun(self().RunOfArguments(args), CpuBackEnd{options, stats});
+  }
+
+  // Everything that Run checks before it launches.
+  absl::Status CheckArguments(const Arguments& args) const {
+    return self().CheckRun(self().RunOfArguments(args));
+  }
+
+ private:
+  const OperatorT& self() const { return static_cast<const OperatorT&>(*this); }
+};
+
 // An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds no
 // memory of its own and needs no workspace. OperatorT derives from it and has
 //     static constexpr PlannerT::Image kImage;  // its policy as values
 //     using Policy = ...;                       // whose kernels a back end starts
 //     static PlannerT::Run RunOf(const Plan& plan, const Arguments& args);  // without types
 template <class OperatorT, class PlannerT, class ArgumentsT>
-class PlannedOperator {
+class PlannedOperator : public RunnableOperator<OperatorT, ArgumentsT> {
  public:
   using Planner = PlannerT;
   using Problem = typename Planner::Problem;
   using Plan = typename Planner::Plan;
-  using Arguments = ArgumentsT;
 
   // InvalidArgument or OutOfRange, with a message that names the field, its value and what would be
   // accepted. Where the output has no elements, runs do nothing.
@@ -54,31 +89,7 @@ class PlannedOperator {
   // A description in one line: tile, kernel, grid, shared memory, layouts.
   std::string Describe() const { return Planner::Describe(plan_, OperatorT::kImage.facts); }
 
-  // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
-  // captured in a CUDA graph. InvalidArgument for bad arguments; FailedPrecondition if there is no
-  // GPU, if it is too old, or if this program holds no GPU code for the policy; Internal if CUDA
-  // refuses.
-  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    return StartRun(OperatorT::RunOf(plan_, args), GpuBackEnd{stream, options});
-  }
-
-  // Runs the same kernel on the CPU and returns when it is done, with the executor's counts in
-  // *stats if that is not null. Internal if the executor finds the kernel at fault (deadlock,
-  // divergence, a bad access), with the kernel's line.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const CpuOptions& options = CpuOptions::FromEnvironment(),
-                        CpuStats* stats = nullptr) const {
-    if (stats != nullptr) *stats = {};
-    return StartRun(OperatorT::RunOf(plan_, args), CpuBackEnd{options, stats});
-  }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return CheckRun(OperatorT::RunOf(plan_, args));
-  }
-
-  // The same of a run without types, for operators that are made of several. BackEnd: GpuBackEnd or
-  // CpuBackEnd.
+  auto RunOfArguments(const ArgumentsT& args) const { return OperatorT::RunOf(plan_, args); }
   template <class RunT>
   absl::Status CheckRun(const RunT& run) const {
     using gemm::CheckArguments;  // or that of the image's namespace
