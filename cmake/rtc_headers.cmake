@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE pending RELATIVE ${ROOT}
      ${ROOT}/layouts/*.hpp ${ROOT}/prologues/*.hpp ${ROOT}/epilogues/*.hpp ${ROOT}/rtc/standard/*.hpp)
-list(APPEND pending rtc/gpu/program.cuh rtc/cpu/twin_table.hpp network/operators/tensor_kernels.hpp)
+list(APPEND pending rtc/gpu/program.cuh rtc/cpu/twin_table.hpp rtc/policy/bottleneck_record.hpp network/operators/tensor_kernels.hpp)
 set(known)
 while(pending)
   list(POP_FRONT pending path)

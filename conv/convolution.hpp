@@ -39,10 +39,12 @@ class Convolution
 
   [[gnu::visibility("hidden")]] static constexpr PolicyImage kImage = ImageOf<PolicyT>();
   static constexpr ConvFacts Facts() { return kImage.facts; }
+  // The extents of dst: those of the problem's, or with a MaxPool of its windows.
+  TensorExtents dst() const { return plan_.dst(); }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return PolicyT::SrcLayout::Size(problem().src()); }
-  std::int64_t dst_size() const { return PolicyT::DstLayout::Size(problem().dst()); }
+  std::int64_t dst_size() const { return PolicyT::DstLayout::Size(plan_.dst()); }
   // Bytes of both: half their elements where SrcLayout or DstLayout is a PairedInt4.
   std::int64_t src_bytes() const {
     return weft::internal::BytesOf<typename PolicyT::SrcLayout, Element>(src_size());

@@ -7,7 +7,7 @@
 // activations... [Residual] activations... [OutputScale] [RoundFirst], then exactly one output
 // stage. Other lists are [zero points] [SumBias] ToSums, for the accumulators alone, and [Residual]
 // Scale ToSums of doubles and complex numbers. A Copy and a ChannelRange stand among the
-// activations, ImageSums right before the output stage.
+// activations, ImageSums or a MaxPool right before the output stage.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +82,9 @@ struct StageList<First, Rest...> {
       t = Fma(in.beta, in.bias, t);
     } else if constexpr (kIsOutputScale<First>) {
       t = Mul(t, in.inverse_output_scale);
-    } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First>) {
-      // It does not change t: ValueAt() gives what it sees; image sums are of the output.
+    } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First> ||
+                         kIsPool<First>) {
+      // It does not change t: ValueAt() gives what it sees; image sums and MaxPool are of the output.
     } else if constexpr (kIsOutput<First>) {
       // The output stage converts t after Apply.
     } else if constexpr (PlainActivation<First>) {
@@ -151,6 +152,9 @@ struct Chain {
   static_assert(internal::SumsBeforeClamp<Stages...>(),
                 "weft: ImageSums or OnlyImageSums stands in an epilogue Chain once, right before "
                 "ClampTo<T>, whose integers it adds up");
+  static_assert(internal::PoolBeforeClamp<Stages...>(),
+                "weft: MaxPool stands in an epilogue Chain once, right before ClampTo<T>, whose integers "
+                "it looks at, and without Residual, Copy, ChannelRange and ImageSums");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] "
                 "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, "
@@ -185,6 +189,7 @@ struct Chain {
   using CopyStage = typename internal::Find<internal::WantCopy, Stages...>::type;
   using RangeStage = typename internal::Find<internal::WantRange, Stages...>::type;
   using SumsStage = typename internal::Find<internal::WantSums, Stages...>::type;
+  using PoolStage = typename internal::Find<internal::WantPool, Stages...>::type;
   using ChannelStage = typename internal::Find<internal::WantChannelValues, Stages...>::type;
   using TableStage = typename internal::Find<internal::WantTable, Stages...>::type;
 
@@ -202,9 +207,13 @@ struct Chain {
   static constexpr bool kEndsInActivation = internal::EndsInActivation<Stages...>();
   static constexpr bool kHasResidual = !std::is_void_v<ResidualStage>;
   static constexpr bool kResidualZeroPoint = (internal::HasZeroPoint<Stages>() || ...);
+  static constexpr bool kAddsQuantized = (internal::kIsQuantizedAdd<Stages> || ...);
   static constexpr bool kHasRange = !std::is_void_v<RangeStage>;
   static constexpr bool kHasCopy = !std::is_void_v<CopyStage>;
   static constexpr bool kHasSums = !std::is_void_v<SumsStage>;
+  // Whether the outputs of a channel never decrease with their sums, or never increase where its alpha is negative.
+  static constexpr bool kKeepsOrder = (internal::kKeepsOrder<Stages> && ...);
+  static constexpr bool kHasPool = !std::is_void_v<PoolStage>;
   static constexpr bool kWritesOutput = !(std::is_same_v<Stages, OnlyImageSums> || ...);
   // The number of activations that compute more than a ReLU does.
   static constexpr int kActivations =

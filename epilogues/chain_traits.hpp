@@ -53,12 +53,14 @@ inline constexpr bool kIsRange = std::is_same_v<StageT, ChannelRange>;
 template <class StageT>
 inline constexpr bool kIsSums = std::is_base_of_v<internal::SumsTag, StageT>;
 template <class StageT>
+inline constexpr bool kIsPool = std::is_base_of_v<internal::PoolTag, StageT>;
+template <class StageT>
 inline constexpr bool kIsZeroPoint = std::is_base_of_v<internal::ZeroPointTag, StageT>;
 template <class StageT>
 inline constexpr bool kIsActivation =
     !kIsScale<StageT> && !kIsBias<StageT> && !kIsZeroPoint<StageT> && !kIsResidual<StageT> &&
     !kIsOutput<StageT> && !kIsOutputScale<StageT> && !kIsCopy<StageT> && !kIsRange<StageT> &&
-    !kIsSums<StageT>;
+    !kIsSums<StageT> && !kIsPool<StageT>;
 
 // Whether an activation is meant for real values only.
 template <class StageT>
@@ -91,6 +93,8 @@ template <class StageT>
 struct WantRange : std::bool_constant<kIsRange<StageT>> {};
 template <class StageT>
 struct WantSums : std::bool_constant<kIsSums<StageT>> {};
+template <class StageT>
+struct WantPool : std::bool_constant<kIsPool<StageT>> {};
 template <class StageT>
 struct WantChannelValues : std::bool_constant<kIsActivation<StageT> && ChannelActivation<StageT>> {
 };
@@ -157,7 +161,8 @@ inline constexpr int kOutputScaleRank = 5;
 // Whether StageT may also stand behind OutputScale: it rounds the output's steps, or looks at them.
 template <class StageT>
 inline constexpr bool kOfSteps =
-    std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT>;
+    std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT> ||
+    kIsPool<StageT>;
 template <class StageT>
 constexpr int Rank() {
   if (kIsResidual<StageT>) return 0;
@@ -183,6 +188,14 @@ constexpr bool InContractOrder() {
   return true;
 }
 
+// Whether a stage keeps the order of what it is given; of Scale its inverse where alpha is negative.
+template <class StageT>
+inline constexpr bool kKeepsOrder =
+    kIsScale<StageT> || kIsBias<StageT> || kIsOutputScale<StageT> || kIsOutput<StageT> ||
+    kIsPool<StageT> || std::is_same_v<StageT, SumBias> || std::is_same_v<StageT, SourceZeroPoint> ||
+    std::is_same_v<StageT, Identity> || std::is_same_v<StageT, Relu> ||
+    std::is_same_v<StageT, Relu6> || std::is_same_v<StageT, RoundFirst>;
+
 // Bytes of one value of an output stage; 0 for other stages.
 template <class StageT>
 constexpr int OutputBytes() {
@@ -201,13 +214,14 @@ constexpr bool RealValuesAreScaled() {
 }
 
 // Whether RoundFirst stands once, as the last activation: right before the output stage, or before
-// image sums that are.
+// image sums or a MaxPool that are.
 template <class... Stages>
 constexpr bool RoundsFirst() {
   const bool rounds[] = {std::is_same_v<Stages, RoundFirst>...};
   int count = 0;
   for (const bool round : rounds) count += round;
-  constexpr int kLast = int{sizeof...(Stages)} - 2 - (int{kIsSums<Stages>} + ... + 0);
+  constexpr int kLast =
+      int{sizeof...(Stages)} - 2 - (int{kIsSums<Stages> || kIsPool<Stages>} + ... + 0);
   return count == 1 && kLast >= 0 && rounds[kLast < 0 ? 0 : kLast];
 }
 
@@ -217,21 +231,31 @@ constexpr bool EndsInActivation() {
   bool ends = false;
   const auto look = [&ends](bool changes, bool activation) { ends = changes ? activation : ends; };
   (look(!kIsOutput<Stages> && !kIsCopy<Stages> && !kIsRange<Stages> && !kIsSums<Stages> &&
-            !std::is_same_v<Stages, RoundFirst>,
+            !kIsPool<Stages> && !std::is_same_v<Stages, RoundFirst>,
         kIsActivation<Stages>),
    ...);
   return ends;
 }
 
-// Whether image sums, if there are any, stand once and right before a ClampTo.
+// Whether stages that look at the integers of a ClampTo, which kLooks says of each stage, stand once at most, and
+// right before it.
+template <class... Stages>
+constexpr bool OnceBeforeClamp(const bool (&looks)[sizeof...(Stages)]) {
+  int count = 0;
+  for (const bool look : looks) count += look;
+  if (count == 0) return true;
+  return count == 1 && sizeof...(Stages) > 1 && looks[sizeof...(Stages) - 2] &&
+         ((OutputBytes<Stages>() == 1) || ...);
+}
 template <class... Stages>
 constexpr bool SumsBeforeClamp() {
-  const bool sums[] = {kIsSums<Stages>...};
-  int count = 0;
-  for (const bool sum : sums) count += sum;
-  if (count == 0) return true;
-  return count == 1 && sizeof...(Stages) > 1 && sums[sizeof...(Stages) - 2] &&
-         ((OutputBytes<Stages>() == 1) || ...);
+  return OnceBeforeClamp<Stages...>({kIsSums<Stages>...});
+}
+// The same of a MaxPool, and whether the chain has nothing that reads or writes a tensor of the convolution's pixels.
+template <class... Stages>
+constexpr bool PoolBeforeClamp() {
+  const bool alone = !((kIsResidual<Stages> || kIsCopy<Stages> || kIsRange<Stages>) || ...);
+  return OnceBeforeClamp<Stages...>({kIsPool<Stages>...}) && (alone || !(kIsPool<Stages> || ...));
 }
 
 }  // namespace internal

@@ -40,6 +40,7 @@ struct ResidualTag {};
 struct OutputScaleTag {};
 struct CopyTag {};
 struct SumsTag {};
+struct PoolTag {};
 struct OutputTag {
   static constexpr bool kSaturates = false;
   static constexpr bool kOnlySums = false;
@@ -167,6 +168,18 @@ struct ImageSums : internal::SumsTag {
 // The same without the output, which is not written: args.dst stays null.
 struct OnlyImageSums : internal::SumsTag {
   std::int32_t* to = nullptr;
+};
+
+// Right before ClampTo<Type>: the output has, of each channel, the greatest of the integers that ClampTo makes in each
+// window of kSizeV x kSizeV pixels of the convolution, kStepV pixels apart in both directions, the first window
+// kPaddingV pixels before the first pixel. Pixels outside are in no window. Convolutions of a first layer by
+// wgmma_sm90 only.
+template <int kSizeV, int kStepV, int kPaddingV = 0>
+struct MaxPool : internal::PoolTag {
+  static_assert((kSizeV == 2 || kSizeV == 3) && kStepV == 2 && kPaddingV >= 0 && kPaddingV < kSizeV,
+                "weft: MaxPool<size, step, padding> takes windows of size 2 or 3, a step of 2, and a "
+                "padding less than the size");
+  static constexpr int kSize = kSizeV, kStep = kStepV, kPadding = kPaddingV;
 };
 
 // The last stage: adds args.zero_point, limits to [kLow, kHigh], rounds, and converts to Type (int8

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/engine/engine.hpp"
+#include "weft/network/graph/limits.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/network_state.hpp"
 #include "weft/network/plan/arena.hpp"
@@ -108,6 +109,9 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
   state->graph = graph;
   state->on_gpu = options.back_end == rtc::BackEnd::kGpu ||
                   (options.back_end == rtc::BackEnd::kAny && rtc::ComputeCapability().ok());
+  if (state->on_gpu && options.gpu.has_value()) {
+    if (absl::Status s = CheckLimits("gpu", *options.gpu); !s.ok()) return s;
+  }
   if (state->on_gpu) {
     const auto device = options.gpu.has_value() ? absl::StatusOr<arch::DeviceLimits>(*options.gpu)
                                                 : rtc::CurrentDevice();
@@ -120,13 +124,18 @@ absl::StatusOr<Network> Network::Make(const Graph& graph, const Model* model,
     if (found.plan != nullptr) {
       state->gpu = found.plan->gpu;  // the same plan is made for the same GPU
       options.fuse = found.plan->fuse, options.formats = found.plan->formats;
+      options.blocks = found.plan->blocks;
       options.tiles.insert(found.plan->tiles.begin(),
                            found.plan->tiles.end());  // behind the caller's
       state->file = model->code;
     }
   }
-  state->fuse = options.fuse, state->formats = options.formats;
-  PlanOptions of_plan = {.batch = options.batch, .formats = options.formats, .fuse = options.fuse};
+  state->fuse = options.fuse, state->formats = options.formats, state->blocks = options.blocks;
+  PlanOptions of_plan = {.batch = options.batch,
+                         .formats = options.formats,
+                         .fuse = options.fuse,
+                         .blocks = options.blocks,
+                         .gpu = state->on_gpu ? state->gpu : arch::DeviceLimits()};
   if (state->on_gpu) AddTimes(state->GetMachine(), &of_plan);
   absl::StatusOr<Plan> plan = MakePlan(graph, of_plan);
   if (!plan.ok()) return plan.status();
@@ -178,6 +187,7 @@ absl::StatusOr<std::string> Network::Save(absl::Span<const Network> networks) {
     parts.push_back({&state.graph,
                      {.batch = state.plan.batch,
                       .fuse = state.fuse,
+                      .blocks = state.blocks,
                       .formats = state.formats,
                       .gpu = state.gpu,
                       .tiles = network.tiles()},
@@ -198,8 +208,8 @@ bool Network::on_gpu() const {
 Tiles Network::tiles() const {
   Tiles tiles;
   for (std::size_t i = 0; i < state_->steps.size(); ++i) {
-    const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
-    if (convolution != nullptr) tiles[plan().steps[i].name] = convolution->tile;
+    if (const std::string* const tile = TileOf(state_->steps[i]))
+      tiles[plan().steps[i].name] = *tile;
   }
   return tiles;
 }
@@ -222,7 +232,7 @@ std::int64_t Network::output_bytes(int output) const {
 
 namespace {
 
-// Starts each step of a run by `run`, which is given an operator, its arguments and, of a convolution, its plan.
+// Starts each step of a run by `run`, which is given an operator, its arguments and, of a convolution or a bottleneck, its plan.
 template <class Steps, class Run>
 absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Arguments& args,
                       const std::vector<char*>& at, const char* constants, const Run& run) {
@@ -249,6 +259,16 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Argum
         status = own->SetAddress("table", constants + at);
       }
       if (status.ok()) status = run(convolution->op, convolution->plan, of_step);
+    } else if (const auto* block = std::get_if<Block>(&steps[i])) {
+      rtc::BottleneckArguments of_step = {.first = block->first.At(constants),
+                                          .second = block->second.At(constants),
+                                          .projection = {},
+                                          .third = block->third.At(constants)};
+      const auto& what = std::get<BottleneckStep>(step.what);
+      if (what.projects()) of_step.projection = block->projection.At(constants);
+      of_step.first.src = src, of_step.third.dst = dst, of_step.third.values = &block->values;
+      of_step.padding = what.padding, of_step.filters_are_constant = true;
+      status = run(block->op, block->plan, of_step);
     } else {
       status = run(std::get<TensorOperator>(steps[i]),
                    TensorOperator::Arguments{.src = src, .other = other, .dst = dst});
@@ -262,8 +282,8 @@ struct RunOnGpu {
   Stream stream;
   const gemm::LaunchOptions& options;
 
-  absl::Status operator()(const rtc::Operator& op, const conv::ConvPlan& plan,
-                          const rtc::Arguments& args) const {
+  template <class Op, class OpPlan, class OpArguments>
+  absl::Status operator()(const Op& op, const OpPlan& plan, const OpArguments& args) const {
     return op.Run(plan, args, stream, options);
   }
   absl::Status operator()(const TensorOperator& op, const TensorOperator::Arguments& args) const {
@@ -274,8 +294,8 @@ struct RunOnGpu {
 struct RunHere {
   const gemm::CpuOptions& options;
 
-  absl::Status operator()(const rtc::Operator& op, const conv::ConvPlan& plan,
-                          const rtc::Arguments& args) const {
+  template <class Op, class OpPlan, class OpArguments>
+  absl::Status operator()(const Op& op, const OpPlan& plan, const OpArguments& args) const {
     return op.RunOnCpu(plan, args, options);
   }
   absl::Status operator()(const TensorOperator& op, const TensorOperator::Arguments& args) const {
@@ -310,9 +330,14 @@ absl::Status Network::Prepare() const {
   InParallel(prepared.size(), [&](std::size_t i) {
     prepared[i] = context->Use();
     if (!prepared[i].ok()) return;
-    const auto* convolution = std::get_if<Convolution>(&state_->steps[i]);
-    prepared[i] = convolution != nullptr ? convolution->op.Prepare(convolution->plan)
-                                         : std::get<TensorOperator>(state_->steps[i]).Prepare();
+    const StepKernel& step = state_->steps[i];
+    if (const auto* convolution = std::get_if<Convolution>(&step)) {
+      prepared[i] = convolution->op.Prepare(convolution->plan);
+    } else if (const auto* block = std::get_if<Block>(&step)) {
+      prepared[i] = block->op.Prepare();
+    } else {
+      prepared[i] = std::get<TensorOperator>(step).Prepare();
+    }
   });
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     if (!prepared[i].ok()) return OfNode(prepared[i], plan().steps[i].name);
@@ -327,10 +352,9 @@ const std::string& Network::note() const {
 std::vector<std::string> Network::Kernels() const {
   std::vector<std::string> kernels;
   for (const auto& step : state_->steps) {
-    const auto* convolution = std::get_if<Convolution>(&step);
-    kernels.push_back(convolution != nullptr
-                          ? convolution->tile
-                          : NameOf(std::get<TensorOperator>(step).problem().kind));
+    const std::string* const tile = TileOf(step);
+    kernels.push_back(tile != nullptr ? *tile
+                                      : NameOf(std::get<TensorOperator>(step).problem().kind));
   }
   return kernels;
 }

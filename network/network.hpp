@@ -27,7 +27,7 @@
 
 namespace weft::network {
 
-// Tiles of convolutions, such as "Mma128x64" (docs/tiles.md), by the names of their steps, which are those of a plan of one
+// Tiles of convolutions and bottlenecks, such as "Mma128x64" (docs/tiles.md), by the names of their steps, which are those of a plan of one
 // graph with one batch. Results are the same bits whichever tiles run.
 using Tiles = std::map<std::string, std::string>;
 
@@ -36,9 +36,11 @@ struct NetworkOptions {
   // kGpu: for the calling thread's current GPU; kCpu: for the CPU; kAny: for a GPU if there is one.
   rtc::BackEnd back_end = rtc::BackEnd::kAny;
   // Of kGpu: the GPU that is planned and compiled for, which this machine need not have (GpuNamed of
-  // weft/network/engine/gpus.hpp); nothing: the current one.
+  // weft/network/engine/gpus.hpp); nothing: the current one. Each of its numbers is positive.
   std::optional<arch::DeviceLimits> gpu{};
   bool fuse = true;  // nodes share a kernel where that is possible (network/fuse)
+  // Which bottlenecks of residual networks are one kernel; Describe() says of each whether it is, and why not.
+  Blocks blocks = Blocks::kWhereQuicker;
   // What integers may lie in, as PlanOptions::formats; on a GPU the model of times chooses among them.
   std::vector<Format> formats{};
   // What Network::tiles() gave for this graph, batch and GPU; steps that it does not name have the tile that the model of
@@ -56,7 +58,7 @@ class Network {
  public:
   // Plans the graph, packs its filters and compiles its kernels, several at once. The errors of CheckGraph and
   // MakePlan, and of rtc::Compile, with the name of the node. InvalidArgument if a name of options.tiles is not that of a step
-  // that is a convolution, or its tile is none that can run it there. ResourceExhausted, with the number of images that
+  // with a tile, or its tile is none that can run it there. ResourceExhausted, with the number of images that
   // fit, if the arena would have more than most_arena_bytes.
   static absl::StatusOr<Network> Create(const Graph& graph, const NetworkOptions& options = {});
 
@@ -79,7 +81,7 @@ class Network {
   const Graph& graph() const;
   const Plan& plan() const;
   bool on_gpu() const;
-  // The tile of each convolution.
+  // The tile of each convolution and of each bottleneck that is one kernel.
   Tiles tiles() const;
   // Bytes of an input and an output: NCHW of the tensor's element.
   std::int64_t input_bytes(int input) const;
@@ -112,7 +114,7 @@ class Network {
   // bytes; other addresses may need other kernels.
   absl::Status Prepare() const;
 
-  // Of each step of the plan, what runs it: a convolution's tile, such as "Mma128x64", or a TensorOperator's kind.
+  // Of each step of the plan, what runs it: the tile of a convolution or a bottleneck, such as "Mma128x64", or a TensorOperator's kind.
   std::vector<std::string> Kernels() const;
   // Which compiled kernels of a file are used, or why none are; empty where it has none.
   const std::string& note() const;

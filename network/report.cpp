@@ -28,6 +28,8 @@ class Reporter {
     if (const auto* convolution = std::get_if<ConvolutionStep>(&step.what)) {
       report.first_channel = convolution->first_channel;
       report.channels = convolution->problem.k;
+    } else if (const auto* bottleneck = std::get_if<BottleneckStep>(&step.what)) {
+      report.channels = bottleneck->problem.k;
     } else {  // whose operators write as many channels as they read
       const auto& problem = std::get<TensorProblem>(step.what);
       report.first_channel = problem.first_channel;
@@ -137,6 +139,11 @@ std::string Network::Describe() const {
       absl::StrAppend(&text, " from channel ", step.first_channel, " on");
     }
     absl::StrAppend(&text, "; ", step.kernel, step.detail.empty() ? "" : ", ", step.detail, "\n");
+  }
+  for (const BlockNote& block : plan().blocks) {
+    absl::StrAppend(
+        &text, "block ", block.name, ": ",
+        block.why_apart.empty() ? "one kernel" : "kernels of their own: ", block.why_apart, "\n");
   }
   return text;
 }

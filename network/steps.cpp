@@ -17,18 +17,62 @@
 namespace weft::network {
 namespace {
 
-// A step with an operator that was compiled for it.
-absl::StatusOr<Convolution> ConvolutionOf(const Step& step, const rtc::Operator& op,
-                                          const ConvolutionConstants& constants, std::string tile) {
-  const auto& what = std::get<ConvolutionStep>(step.what);
-  absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
-  if (!plan.ok()) return OfNode(plan.status(), step.name);
-  Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
+absl::Status SetNumbers(const ConvolutionConstants& constants, rtc::Values* values) {
   for (const auto& [name, number] : constants.numbers) {
-    if (absl::Status s = made.values.Set(name, static_cast<double>(number)); !s.ok())
-      return OfNode(s, step.name);
+    if (absl::Status s = values->Set(name, static_cast<double>(number)); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+// A step with an operator that was compiled for it.
+absl::StatusOr<StepKernel> KernelOf(const ConvolutionStep& what, const rtc::Operator& op,
+                                    const ConvolutionConstants& constants, std::string tile) {
+  absl::StatusOr<conv::ConvPlan> plan = op.Plan(what.problem);
+  if (!plan.ok()) return plan.status();
+  Convolution made = {op, *std::move(plan), constants, op.values(), std::move(tile)};
+  if (absl::Status s = SetNumbers(constants, &made.values); !s.ok()) return s;
+  return made;
+}
+
+// The constants of a bottleneck, without its operator.
+struct BlockConstants {
+  ConvolutionConstants first, second, third, projection;
+};
+absl::StatusOr<BlockConstants> AppendConstants(const Graph& graph, const BottleneckStep& what,
+                                               std::string* bytes) {
+  BlockConstants made;
+  const std::pair<const ConvolutionStep*, ConvolutionConstants*> parts[] = {
+      {&what.first, &made.first},
+      {&what.second, &made.second},
+      {&what.third, &made.third},
+      {&what.projection, &made.projection}};
+  for (const auto& [part, constants] : parts) {
+    if (part->node < 0) continue;
+    absl::StatusOr<ConvolutionConstants> of_part = AppendPartConstants(graph, *part, bytes);
+    if (!of_part.ok()) return of_part.status();
+    *constants = *std::move(of_part);
   }
   return made;
+}
+
+absl::StatusOr<StepKernel> KernelOf(const BottleneckStep& what, const rtc::Bottleneck& op,
+                                    const BlockConstants& constants, std::string tile) {
+  absl::StatusOr<conv::BottleneckPlan> plan = op.Plan(what.problem);
+  if (!plan.ok()) return plan.status();
+  Block made = {op,
+                *std::move(plan),
+                constants.first,
+                constants.second,
+                constants.third,
+                constants.projection,
+                op.values(rtc::BottleneckPart::kThird),
+                std::move(tile)};
+  if (absl::Status s = SetNumbers(constants.third, &made.values); !s.ok()) return s;
+  return made;
+}
+
+bool HasTile(const Step& step) {
+  return !std::holds_alternative<TensorProblem>(step.what);
 }
 
 }  // namespace
@@ -39,48 +83,70 @@ Machine Network::State::GetMachine() const {
 }
 
 absl::Status Network::State::NoConvolution(const Tiles& tiles) const {
-  const auto is_convolution = [](const Step& step) {
-    return std::holds_alternative<ConvolutionStep>(step.what);
-  };
-  const auto one = std::find_if(plan.steps.begin(), plan.steps.end(), is_convolution);
+  const auto one = std::find_if(plan.steps.begin(), plan.steps.end(), HasTile);
   return absl::InvalidArgumentError(
       absl::StrCat("network: tiles name \"", tiles.begin()->first,
                    "\", which is no convolution of the plan of ", plan.batch, " images",
                    one == plan.steps.end() ? "" : absl::StrCat("; one is \"", one->name, "\"")));
 }
 
+absl::StatusOr<StepKernel> Network::State::MakeStep(const Step& step, const std::string& tile,
+                                                    const StepKernel* like) {
+  const ConvolutionPolicy policy = PolicyOf(plan, step, tile);
+  if (const auto* what = std::get_if<BottleneckStep>(&step.what)) {
+    absl::StatusOr<BlockConstants> made = BlockConstants();
+    if (like == nullptr) {
+      made = AppendConstants(graph, *what, &constants->bytes);
+    } else {
+      const auto& block = std::get<Block>(*like);
+      made = BlockConstants{block.first, block.second, block.third, block.projection};
+    }
+    if (!made.ok()) return made.status();
+    const absl::StatusOr<rtc::Bottleneck> op = operators->bottlenecks.Get(policy);
+    return op.ok() ? KernelOf(*what, *op, *made, tile) : op.status();
+  }
+  absl::StatusOr<ConvolutionConstants> made =
+      like != nullptr ? std::get<Convolution>(*like).constants
+                      : network::AppendConstants(graph, plan, step, &constants->bytes);
+  if (!made.ok()) return made.status();
+  const absl::StatusOr<rtc::Operator> op = operators->convolutions.Get(policy);
+  return op.ok() ? KernelOf(std::get<ConvolutionStep>(step.what), *op, *made, tile) : op.status();
+}
+
 absl::Status Network::State::AddSteps(const NetworkOptions& options) {
   const Machine machine = GetMachine();
   const auto archive = file == nullptr ? nullptr : std::make_shared<rtc::Archive>(file);
   operators = std::make_shared<Operators>(
-      rtc::Options{.policy = "NetworkConvolution",
-                   .compiler = options.compiler,
+      rtc::Options{.compiler = options.compiler,
                    .back_end = on_gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
                    .compute_capability = gpu.compute_capability,
                    .cache_folder = options.cache_folder,
                    .cache_bytes = options.cache_bytes,
                    .archive = archive});
   Tiles wanted = options.tiles;
-  std::map<std::string, std::pair<ConvolutionPolicy, std::string>> kernels;  // and a node, by texts
-  std::vector<std::string> texts(plan.steps.size()), tiles(plan.steps.size());
+  std::map<std::string, std::size_t> kernels;  // a step with each, by texts
+  std::vector<std::string> tiles(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
+    if (!HasTile(step)) continue;
     const auto given = wanted.extract(step.name);
     absl::StatusOr<std::string> tile =
         ChooseTile(plan, step, machine, given.empty() ? nullptr : &given.mapped());
     if (!tile.ok()) return tile.status();
-    const ConvolutionPolicy policy = PolicyOf(plan, step, *tile);
-    kernels.try_emplace(policy.text, policy, step.name);
-    texts[i] = policy.text, tiles[i] = *std::move(tile);
+    tiles[i] = *std::move(tile);
+    kernels.try_emplace(PolicyOf(plan, step, tiles[i]).text, i);
   }
   if (!wanted.empty()) return NoConvolution(wanted);
-  std::vector<const std::pair<ConvolutionPolicy, std::string>*> jobs;
-  for (const auto& kernel : kernels) jobs.push_back(&kernel.second);
+  std::vector<std::size_t> jobs;
+  for (const auto& [text, step] : kernels) jobs.push_back(step);
   std::vector<absl::Status> compiled(jobs.size());
   InParallel(jobs.size(), [&](std::size_t i) {
-    if (const auto op = operators->Get(jobs[i]->first); !op.ok())
-      compiled[i] = OfNode(op.status(), jobs[i]->second);
+    const Step& step = plan.steps[jobs[i]];
+    const ConvolutionPolicy policy = PolicyOf(plan, step, tiles[jobs[i]]);
+    const absl::Status s = std::holds_alternative<BottleneckStep>(step.what)
+                               ? operators->bottlenecks.Get(policy).status()
+                               : operators->convolutions.Get(policy).status();
+    if (!s.ok()) compiled[i] = OfNode(s, step.name);
   });
   for (const absl::Status& s : compiled) {
     if (!s.ok()) return s;
@@ -93,13 +159,9 @@ absl::Status Network::State::AddSteps(const NetworkOptions& options) {
       steps.emplace_back(*std::move(op));
       continue;
     }
-    const absl::StatusOr<ConvolutionConstants> made =
-        AppendConstants(graph, plan, step, &constants->bytes);
+    absl::StatusOr<StepKernel> made = MakeStep(step, tiles[i], nullptr);
     if (!made.ok()) return OfNode(made.status(), step.name);
-    const absl::StatusOr<rtc::Operator> op = operators->Get(kernels.at(texts[i]).first);
-    absl::StatusOr<Convolution> convolution = ConvolutionOf(step, *op, *made, tiles[i]);
-    if (!convolution.ok()) return convolution.status();
-    steps.emplace_back(*std::move(convolution));
+    steps.push_back(*std::move(made));
   }
   return absl::OkStatus();
 }
@@ -114,45 +176,45 @@ absl::StatusOr<const char*> Constants::OnGpu() {
 absl::Status Network::State::CompileInto(const std::shared_ptr<rtc::Archive>& archive) const {
   // What is to be compiled at once, and for whom.
   struct Job {
-    std::size_t step = 0;
-    int kernel = -1;                             // of a tensor operator
-    std::vector<const conv::ConvPlan*> plans{};  // of steps with the same policy
+    int kernel = -1;                   // of a tensor operator
+    std::vector<std::size_t> steps{};  // with the same policy
   };
-  std::map<std::string, Job> convolutions;
+  std::map<std::string, Job> policies;
   std::map<int, Job> tensors;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (const auto* c = std::get_if<Convolution>(&steps[i])) {
-      const std::string text = PolicyOf(plan, plan.steps[i], c->tile).text;
-      convolutions.try_emplace(text, Job{.step = i}).first->second.plans.push_back(&c->plan);
+    if (const std::string* const tile = TileOf(steps[i])) {
+      policies[PolicyOf(plan, plan.steps[i], *tile).text].steps.push_back(i);
     } else if (on_gpu) {
       for (const int kernel : std::get<TensorOperator>(steps[i]).kernels()) {
-        tensors.try_emplace(kernel, Job{.step = i, .kernel = kernel});
+        tensors.try_emplace(kernel, Job{.kernel = kernel, .steps = {i}});
       }
     }
   }
   std::vector<Job> jobs;
-  for (const auto& [text, job] : convolutions) jobs.push_back(job);
+  for (const auto& [text, job] : policies) jobs.push_back(job);
   for (const auto& [kernel, job] : tensors) jobs.push_back(job);
   const auto compile = [&](const Job& job) {
     if (job.kernel >= 0) {
       return TensorKernelsOnGpu().Compile(job.kernel, gpu.compute_capability, archive.get());
     }
-    const ConvolutionPolicy policy =
-        PolicyOf(plan, plan.steps[job.step], std::get<Convolution>(steps[job.step]).tile);
-    rtc::Options options = operators->options();
-    options.values = policy.values;
-    options.archive = archive;
-    const absl::StatusOr<rtc::Operator> op = rtc::Compile(policy.text, options);
+    const std::size_t first = job.steps[0];
+    const ConvolutionPolicy policy = PolicyOf(plan, plan.steps[first], *TileOf(steps[first]));
+    if (std::holds_alternative<Block>(steps[first])) {
+      const auto op = operators->bottlenecks.CompileInto(policy, archive);
+      return op.ok() && on_gpu ? op->CompileFor(gpu.compute_capability) : op.status();
+    }
+    const auto op = operators->convolutions.CompileInto(policy, archive);
     if (!op.ok() || !on_gpu) return op.status();
-    for (const conv::ConvPlan* of : job.plans) {
-      if (absl::Status s = op->CompileFor(*of, gpu.compute_capability); !s.ok()) return s;
+    for (const std::size_t step : job.steps) {
+      const conv::ConvPlan& of = std::get<Convolution>(steps[step]).plan;
+      if (absl::Status s = op->CompileFor(of, gpu.compute_capability); !s.ok()) return s;
     }
     return absl::OkStatus();
   };
   std::vector<absl::Status> compiled(jobs.size());
   InParallel(jobs.size(), [&](std::size_t i) { compiled[i] = compile(jobs[i]); });
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!compiled[i].ok()) return OfNode(compiled[i], plan.steps[jobs[i].step].name);
+    if (!compiled[i].ok()) return OfNode(compiled[i], plan.steps[jobs[i].steps[0]].name);
   }
   return absl::OkStatus();
 }
@@ -162,18 +224,14 @@ absl::StatusOr<Network> Network::WithTiles(Tiles tiles) const {
   auto state = std::make_shared<State>(*state_);
   for (std::size_t i = 0; i < state->steps.size(); ++i) {
     const Step& step = plan().steps[i];
-    auto* convolution = std::get_if<Convolution>(&state->steps[i]);
-    if (convolution == nullptr) continue;
+    if (!HasTile(step)) continue;
     const auto given = tiles.extract(step.name);
-    if (given.empty() || given.mapped() == convolution->tile) continue;
-    absl::StatusOr<std::string> tile = ChooseTile(plan(), step, machine, &given.mapped());
+    if (given.empty() || given.mapped() == *TileOf(state->steps[i])) continue;
+    const absl::StatusOr<std::string> tile = ChooseTile(plan(), step, machine, &given.mapped());
     if (!tile.ok()) return tile.status();
-    const absl::StatusOr<rtc::Operator> op = state->operators->Get(PolicyOf(plan(), step, *tile));
-    if (!op.ok()) return OfNode(op.status(), step.name);
-    absl::StatusOr<Convolution> other =
-        ConvolutionOf(step, *op, convolution->constants, *std::move(tile));
-    if (!other.ok()) return other.status();
-    *convolution = *std::move(other);
+    absl::StatusOr<StepKernel> other = state->MakeStep(step, *tile, &state_->steps[i]);
+    if (!other.ok()) return OfNode(other.status(), step.name);
+    state->steps[i] = *std::move(other);
   }
   if (!tiles.empty()) return state_->NoConvolution(tiles);
   return Network(std::move(state));

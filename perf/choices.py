@@ -41,9 +41,6 @@ def choices_of(file):
         for peer, result in row.get("peers", {}).items():
             if result.get("best"):
                 found[row["layer"], row["batch"], peer + suffix] = result["best"]
-        for layer in row.get("layers", []):  # of a network
-            if plan := layer.get("plan"):
-                found[layer["layer"], row["batch"], f"network {plan.split()[0]} {layer['name']}"] = plan
     return found
 
 

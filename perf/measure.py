@@ -4,7 +4,7 @@
     perf/measure.py              on the machine with the GPU: builds what is missing, measures what is missing, the
                                  most important first, until WEFT_LIMIT_S (570) seconds are over
     perf/measure.py --list       the steps: how many of their rows there are
-    perf/measure.py --steps=anchors,network      only these
+    perf/measure.py --steps=anchors,residual    only these
     perf/measure.py --take=FOLDER                here: what came back in FOLDER goes into perf/results
 
 All rows are of one commit, that of .carry/commit (perf/carry.sh). Rows of this commit, GPU and driver that
@@ -104,20 +104,12 @@ def weft_perf(name, lists, seconds, *flags, called=None):
                                     *named, *flags], files, seconds)
 
 
-def network(format, seconds):
-    suffix = "-nhwc" if format == "nhwc" else ""
-    return Step("network" + suffix, "weft_perf", ["--network=resnet50", f"--tensors={format}", "--batch=1,16,64", "--family"],
-                {f"resnet50{suffix}-network": len(BATCHES)}, seconds)
-
-
 # The most important first; the seconds are what they took on an H200, or a guess.
 STEPS = (
     weft_perf("anchors", ("anchors", "resnet50", "t4_17", "small_k", "reformat"), 190, "--tensors=nc32"),
     weft_perf("residual", ("resnet50",), 250, "--epilogue=residual", called="resnet50-residual"),
     weft_perf("hswish", ("resnet50",), 250, "--epilogue=hswish", called="resnet50-hswish"),
     weft_perf("nc4", ("anchors",), 60, "--layout=nc4", "--peer=cudnn_int8x4", called="anchors-nc4"),
-    network("nhwc", 60),
-    network("nc32", 60),
     weft_perf("mobile1x1", ("mobile1x1", "eight"), 240),
     weft_perf("depthwise", ("depthwise",), 40),
     weft_perf("patches", ("patches",), 90),

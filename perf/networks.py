@@ -10,7 +10,7 @@ Models have random weights, which are drawn there again (drawn_models.py); outpu
 exports of PyTorch and TensorRT's placement those of the formulas of docs/networks.md. A time is the median of several, each of a CUDA
 graph that is replayed over and over, of a float image in and logits out, over several inputs in turn where they do not fit the L2 cache.
 The peer (torch_network.py) is measured likewise, with images of half in channels_last, in each of the modes that are named; `ratio` is the
-best of them over ours. A kernel's microseconds are torch's profiler's, of one run that is no graph.
+best of them over ours. A kernel's microseconds are those of Network.profile.
 """
 import argparse
 import fnmatch
@@ -166,17 +166,12 @@ def peers(model, shape, batch, modes):
 
 
 def profile(network, batch):
+    """Of each kernel its line of describe and its microseconds, between events of a graph of the whole run."""
     import torch
 
-    x = torch.randn(batch, *network.inputs[0][2], device="cuda")
+    measured = network.profile(torch.randn(batch, *network.inputs[0][2], device="cuda"))
     lines = network.describe(batch, gpu=True).splitlines()[1:]
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
-        for _ in range(3):
-            network(x)
-        torch.cuda.synchronize()
-    events = sorted((e for e in profiler.events() if "Entry" in e.name), key=lambda e: e.time_range.start)
-    last = events[-len(lines):]
-    return [dict(us=round(event.device_time, 2), kernel=line) for event, line in zip(last, lines)]
+    return [dict(us=round(step.us, 2), kernel=line) for step, line in zip(measured.steps, lines, strict=True)]
 
 
 def unpack(folder, patterns):

@@ -35,7 +35,7 @@ if(NOT WEFT_GPU_TESTS AND NOT WEFT_PERF_ALL_TILES)  # nothing can be measured
   set_target_properties(weft_perf PROPERTIES WEFT_OPERATORS_PER_FILE 4)
   set(policies_of_gemm_bench)
 endif()
-foreach(program weft_perf gemm_bench list_bench block_bench condconv_bench deconv_bench epilogue_bench fused_bench local_bench)
+foreach(program weft_perf gemm_bench list_bench block_bench bottleneck_bench condconv_bench deconv_bench epilogue_bench fused_bench local_bench rtc_bench)
   if(NOT TARGET ${program})
     continue()
   endif()

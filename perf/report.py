@@ -28,6 +28,7 @@ import report_ladder
 import report_networks
 import report_page
 import report_products
+import report_rtc
 import report_small
 import report_tables as tables
 from report_results import Set
@@ -39,7 +40,7 @@ TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
                 "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
-                "docs/operators.md", "docs/networks.md", "docs/log/tiles_and_model.md")
+                "docs/operators.md", "docs/networks.md", "docs/rtc.md", "docs/log/tiles_and_model.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"
 MARKED = re.compile(
@@ -66,19 +67,17 @@ def tables_of(found, root, own):
     the GPU that the earlier times of perf/layers are of."""
     lists = {name: results for name in LISTS if (results := found.layers(name))}
     epilogues = {name: results for name, file in EPILOGUES.items() if (results := found.layers(file))}
-    nc4, depthwise, networks, large = (found.layers("anchors-nc4"), found.layers("depthwise"), found.networks(),
-                                       found.networks("large"))
+    nc4, depthwise = found.layers("anchors-nc4"), found.layers("depthwise")
+    chain = report_networks.chain_of(root / RESULTS, found.folder.name)
     anchors = lists.get("anchors")
     every = {**lists, **{EPILOGUES[name]: results for name, results in epilogues.items()}, "anchors-nc4": nc4}
     named = {"ResNet-50's layers, bias and ReLU": lists.get("resnet50") or anchors, "the same with a residual": epilogues.get("residual"),
              "the same with hard swish": epilogues.get("hswish"), "the same over NCxHWx<4>, against INT8x4": nc4}
     named = {name: results for name, results in named.items() if results}
     made = {
-        "speed": tables.speed(named, networks) if named else "",
+        "speed": tables.speed(named, chain) if named else "",
         "lists": tables.lists(lists) if lists else "",
         "anchors": tables.lists({"anchors": anchors}) if anchors else "",
-        "network": tables.network(networks) if networks else "",
-        "large": tables.large(large) if large else "",
         **{name: tables.lists({EPILOGUES[name]: results}) for name, results in epilogues.items()},
         "nc4": tables.lists({"anchors": nc4}) if nc4 else "",
         "reformat": tables.reformat(lists),
@@ -98,7 +97,7 @@ def tables_of(found, root, own):
 
 def page(template, found, made, folder, others):
     """The template with what there is. Sections of which nothing is there are left out."""
-    machine = [result for name in LISTS for result in found.layers(name)] or found.networks()
+    machine = [result for name in LISTS for result in found.layers(name)]
     values = {**made, **others, "folder": folder, "commit": machine[-1]["environment"]["commit"],
               "device": machine[-1]["environment"]["device"], "date": found.newest(),
               "tiles": "tiles that `conv::Dispatch` chooses from" if "ready-made families" in machine[-1]["environment"].get(
@@ -148,9 +147,9 @@ def cudnn_differences(text):
 def marked_tables(found, made, root):
     """What documents between pages show, each with its commit."""
     marked = {}
-    for name in ("speed", "anchors", "network", "lists", "nc4"):
+    for name in ("speed", "anchors", "lists", "nc4"):
         if name in made:
-            results = found.layers("anchors") or found.layers("resnet50") or found.networks()
+            results = found.layers("anchors") or found.layers("resnet50")
             e = results[-1]["environment"]
             marked[name] = made[name] + f"\n{e['device']}, commit {e['commit']}, {found.newest()}.\n"
     if patches := found.layers("patches") or Set(found.earlier).layers("patches"):
@@ -174,14 +173,15 @@ def marked_tables(found, made, root):
     if result := Set(root / RESULTS).one(report_small.FILE, report_small.FIELDS, report_small.ENVIRONMENT):
         marked["small-families"] = report_small.small(result, table)
         marked["small-families-lost"] = report_small.lost(result, table)
-    for name in ("networks", "tensors"):
-        if made := getattr(report_networks, name)(root / RESULTS, table):
+    for name, render in (("networks", report_networks.networks), ("tensors", report_networks.tensors), ("chain", report_networks.chain),
+                         ("rtc-times", report_rtc.times), ("rtc-kernels", report_rtc.kernels)):
+        if made := render(root / RESULTS, table):
             marked[name] = made
     return marked
 
 
-MARKED_TABLES = ("speed", "anchors", "network", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
-                 "build-costs", "small-families", "small-families-lost", "networks", "tensors", "patches")
+MARKED_TABLES = ("speed", "anchors", "lists", "nc4", *report_benches.BENCHES, *report_ladder.TABLES, "cudnn", "compile-times",
+                 "build-costs", "small-families", "small-families-lost", "networks", "tensors", "chain", "rtc-times", "rtc-kernels", "patches")
 
 
 def rewritten(text, marked, name="page"):

@@ -1,4 +1,5 @@
-"""The tables of docs/networks.md: whole networks (networks.py) and tensor operators beside copies (tensor_bench)."""
+"""The tables of docs/networks.md: whole networks (networks.py), tensor operators beside copies (tensor_bench), and the chain of
+ResNet-50's convolutions beside cuDNN's (network_bench)."""
 import collections
 import json
 import math
@@ -70,3 +71,27 @@ def tensors(folder, table):
     environment = result["environment"]
     return table(("operator", "rows:", "copy / operator, geometric mean:", "worst:"), lines) + (
         f"\n{environment['device']}, commit {environment['commit']}, uint8, N = 64, images of {LARGE} x {LARGE} and more, blocked formats and NHWC.\n")
+
+
+def chain_of(folder, gpu):
+    """network_bench's result on a GPU, such as h200; None without."""
+    path = folder / f"chain-{gpu}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def chain(folder, table):
+    """One line for each batch and format of our tensors."""
+    result = chain_of(folder, "h200")
+    if result is None:
+        return None
+
+    def number(row, field, digits):
+        return f"{row[field]:,.{digits}f}" if row.get(field) is not None else "-"
+
+    lines = [(r["batch"], r.get("tensors", "-"), number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "model_choice_ms", 3),
+              number(r, "cudnn_ms", 3), number(r, "ratio", 2), number(r, "ratio_without_first", 2),
+              r["mismatches"] if r["status"].startswith("ok") else r["status"]) for r in sorted(result["rows"], key=lambda r: r["batch"])]
+    of = result["environment"]
+    return table(("N:", "our tensors", "ours, ms:", "images/s:", "with the model's tiles, ms:", "cuDNN, ms:", "cuDNN / ours:", "without conv1:",
+                  "wrong outputs:"), lines) + (
+        f"\n{of['device']}, driver {of['driver']}, CUDA {of['cuda']}, {', '.join(of['libraries'])}, commit {of['commit']} (`chain-h200.json`).\n")

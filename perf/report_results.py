@@ -6,7 +6,6 @@ import re
 LAYER_FIELDS = {"layer": str, "batch": int, "kernel": str, "layout": str, "peer": str,
                 "floor_us": (int, float), "mismatches": int, "status": str}
 LAYER_ENVIRONMENT = ("batch", "list", "device", "driver", "cuda", "operator", "method", "copy_tb_s", "commit", "date")
-NETWORK_FIELDS = {"batch": int, "mismatches": int, "status": str, "layers": list}
 # One for all files of a folder perf/results/<gpu>.
 ONE = ("commit", "device", "driver")
 
@@ -72,10 +71,6 @@ class Set:
             if folder and (folder / name).exists():
                 return read(folder / name, fields, environment)
         return None
-
-    def networks(self, suffix="network"):
-        found = (self.one(f"resnet50{format}-{suffix}.json", NETWORK_FIELDS) for format in ("", "-nhwc"))
-        return [result for result in found if result]
 
     def newest(self):
         """The date of the last file, without the time of day."""

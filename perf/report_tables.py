@@ -102,13 +102,6 @@ def energy(by_list):
                   "ours, W:", "peer, W:", "MHz:"), lines.values()) if lines else ""
 
 
-def large(results):
-    """Images a second of larger batches."""
-    return table(("N:", "ours, ms:", "images/s:", "TOPS:", "wrong outputs:", "MHz:"),
-                 [(r["batch"], number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "ours_tops", 0), r["mismatches"],
-                   r["clock_mhz"]) for r in results[0]["rows"]])
-
-
 def cudnn_us(row):
     """cuDNN's best int8 time in a row, or None."""
     times = [p.get("time_us", p.get("short_us")) for name, p in row.get("peers", {}).items() if name in INT8_CUDNN]
@@ -170,26 +163,15 @@ def first_layer(results):
     return table(("N:", "into NCxHWx<4>, us:", "and a reformat, us:", "into NCxHWx<32>, us:", "saved:"), lines)
 
 
-def network(results):
-    """One line for each format and batch."""
-    lines = []
-    for r in sorted((r for result in results for r in result["rows"]), key=lambda r: (r["batch"], r.get("tensors", ""))):
-        lines.append((r["batch"], r.get("tensors", "NCxHWx<32>"), number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0),
-                      number(r, "cudnn_ms", 3), number(r, "ratio", 2), number(r, "ratio_without_first", 2),
-                      number(r, "model_choice_ms", 3), r["mismatches"] if r["status"].startswith("ok") else r["status"]))
-    return table(("N:", "our tensors", "ours, ms:", "images/s:", "cuDNN, ms:", "cuDNN / ours:", "without conv1:",
-                  "model's tiles, ms:", "wrong outputs:"), lines)
-
-
-def speed(named, networks):
-    """For a reader in a hurry: the ratio of every kind of layers, a column for each batch."""
+def speed(named, chain):
+    """For a reader in a hurry: the ratio of every kind of layers, a column for each batch. chain: a result of network_bench, or None."""
     batches = sorted({result["environment"]["batch"] for results in named.values() for result in results})
     lines = []
     for name, results in named.items():
         found = {r["environment"]["batch"]: ratios_of(r["rows"]) for r in results}
         lines.append((name, *(f"{geomean(found[n]):.2f}" if found.get(n) else "" for n in batches)))
     best = {}
-    for r in (row for result in networks for row in result["rows"] if row.get("ratio")):
+    for r in (row for row in chain["rows"] if row.get("ratio")) if chain else ():
         best[r["batch"]] = max(best.get(r["batch"], 0), r["ratio"])
     if best:
         lines.append(("ResNet-50's 53 convolutions as one CUDA graph", *(f"{best[n]:.2f}" if n in best else "" for n in batches)))

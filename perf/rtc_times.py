@@ -1,8 +1,9 @@
-"""rtc_times.py RESULT.json: what a user of operators from strings waits for, on this machine's GPU.
+"""rtc_times.py RESULT.json [COMMIT]: what a user of operators from strings waits for, on this machine's GPU.
 
 cold: seconds from weft.Conv2d(...) of a policy that no cache holds to the end of its first run, in a new process, and the CPU
-seconds of that. warm: the same in another new process, which finds the policy in the cache. call: microseconds of the host for a
-call with out=, medians over rounds; of torch's operator without.
+seconds of that. warm: the same in another new process, which finds the policy in the cache. calls: microseconds of the host for a
+call, medians over rounds: python of an operator with out=, new_output without, torch of weft.torch.function(op). rtc_times.py calls
+prints these alone.
 """
 import json
 import os
@@ -64,7 +65,8 @@ def calls():
         y = op(x, w, **more)
         run = wt.function(op)
         run(x, w, **more)
-        for label, call in (("python", lambda: op(x, w, out=y, **more)), ("torch", lambda: run(x, w, **more))):
+        for label, call in (("python", lambda: op(x, w, out=y, **more)), ("new_output", lambda: op(x, w, **more)),
+                            ("torch", lambda: run(x, w, **more))):
             rounds = []
             for _ in range(15):
                 torch.cuda.synchronize()
@@ -82,9 +84,9 @@ def child(*words, cache):
     return json.loads(text.splitlines()[-1])
 
 
-def main(path):
+def main(path, commit="unknown"):
     import torch
-    result = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "first": {}}
+    result = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "commit": commit, "first": {}}
     for name in POLICIES:
         runs = {"cold": [], "warm": []}
         for _ in range(2):
@@ -104,4 +106,4 @@ if sys.argv[1] == "first":
 elif sys.argv[1] == "calls":
     calls()
 else:
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -17,7 +17,6 @@ using Names = std::vector<std::string>;
 
 ABSL_FLAG(Names, list, {"anchors"}, "layer lists of perf/layers/");
 ABSL_FLAG(Names, layer, {}, "layers by name, instead of lists");
-ABSL_FLAG(std::string, network, "", "a network end to end, instead of lists: resnet50");
 ABSL_FLAG(Names, batch, {"1"}, "batches, such as 1,16,64");
 ABSL_FLAG(Names, layout, {"all"}, "our layouts: nc4, nc4_nc32, nc32, nhwc; or all");
 ABSL_FLAG(std::string, epilogue, "bias_relu", "bias_relu, residual, hswish or bias");
@@ -44,12 +43,8 @@ namespace {
 
 absl::StatusOr<Options> MakeOptions() {
   Options o;
-  o.network = absl::GetFlag(FLAGS_network);
-  if (o.network.empty()) {
-    WEFT_LET(o.jobs, MakeJobs({absl::GetFlag(FLAGS_list), absl::GetFlag(FLAGS_layer),
-                               absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_name)}));
-  }
-  WEFT_LET(o.batches, ParseBatches(absl::GetFlag(FLAGS_batch)));
+  WEFT_LET(o.jobs, MakeJobs({absl::GetFlag(FLAGS_list), absl::GetFlag(FLAGS_layer),
+                             absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_name)}));
   Names layouts;
   for (const OurLayout& layout : OurLayouts()) layouts.push_back(layout.name);
   layouts.pop_back();
@@ -86,9 +81,6 @@ absl::StatusOr<Options> MakeOptions() {
     return absl::InvalidArgumentError(
         absl::StrCat("--tensors=", tensors, " is no format; give nc32, nc4 or nhwc"));
   }
-  if (!o.network.empty() && o.tensors == TensorFormatName::kNc4) {
-    return absl::InvalidArgumentError("--tensors=nc4: our tensors of a network are nc32 or nhwc");
-  }
   o.only_tile = absl::GetFlag(FLAGS_tile);
   o.family = absl::GetFlag(FLAGS_family);
   o.rounds = absl::GetFlag(FLAGS_repetitions);
@@ -103,7 +95,7 @@ absl::Status MeasureAll(Bench& bench) {
   for (const std::string& path : {options.cache, options.sweep}) {
     if (!path.empty()) WEFT_TRY(PrepareToWrite(path));
   }
-  return options.network.empty() ? RunLayers(options, bench) : RunNetwork(options, bench);
+  return RunLayers(options, bench);
 }
 
 }  // namespace

@@ -102,6 +102,8 @@ struct Arguments {
   const Values* values = nullptr;  // null: the functors' own defaults
 };
 
+class Compiled;
+
 // Immutable, cheap to copy, safe to share between threads. It plans any problem and holds none.
 class Operator {
  public:
@@ -158,10 +160,9 @@ class Operator {
 
  private:
   friend absl::StatusOr<Operator> Compile(std::string_view source, const Options& options);
-  struct State;
-  explicit Operator(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Operator(std::shared_ptr<Compiled> state) : state_(std::move(state)) {}
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<Compiled> state_;
 };
 
 // Compiles a policy of a convolution. The source has weft/conv/ready_made.hpp included before its

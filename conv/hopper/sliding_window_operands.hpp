@@ -29,6 +29,16 @@
 
 namespace weft::conv {
 
+// What a MaxPool makes of the output rows and columns of windows. A place of 8 columns of each parity has `columns` pooled
+// ones, and shares the columns behind them with the next place.
+struct PooledWindows {
+  std::int32_t rows = 0, pixels = 0;  // pooled rows of an image, and columns
+  std::int32_t columns = 0;           // pooled columns of a place
+  std::int32_t left = 0;   // columns before the image with which its first place begins
+  std::int32_t above = 0;  // rows before the image with which its first tile begins
+  std::int32_t skipped = 0;  // pooled rows of a strip that come before those of the image
+};
+
 // Rows of the product: (window, output row, 8 columns), columns fastest. PixelMap's divisors count
 // windows: those of an image, and those of a row of windows.
 struct SlidingWindowRows : Im2colPixelMap {
@@ -36,32 +46,94 @@ struct SlidingWindowRows : Im2colPixelMap {
 
   std::int32_t images = 0;  // of a batch
   std::int32_t parity_bits = 0;
+  PooledWindows pooled;  // where the epilogue has a MaxPool
 
-  // The first output pixel of a window, which has kRows output rows.
-  template <int kRows, class Tile>
-  constexpr PixelPlace Window(const Tile& tile, std::int32_t window) const {
+  // Divides by the tiles of a strip (SlidingWindowStrips).
+  constexpr const gemm::FastDivmod& StripTiles() const { return row_pixels; }
+};
+
+// Which windows a tile has: the i-th of tile m begins at output pixel First, and has kRowsV output rows.
+template <int kRowsV, int kWindowsV>
+struct SlidingWindows {
+  static constexpr int kRows = kRowsV, kWindows = kWindowsV;  // kWindows: of a tile
+
+  template <class Tile>
+  static constexpr PixelPlace First(const SlidingWindowRows& rows, const Tile& tile, std::int32_t m,
+                                    std::int32_t i) {
     PixelPlace at;
     std::int32_t rest = 0;
-    at.n = image_pixels.Divmod(window, rest);
-    at.inside = at.n < images;
+    at.n = rows.image_pixels.Divmod(m * kWindows + i, rest);
+    at.inside = at.n < rows.images;
     if (kDependsOf<Tile>.image) at.n += tile.batch.n;
-    at.p = row_pixels.Divmod(rest, rest) * kRows;
-    const std::int32_t parity = rest & ((1 << parity_bits) - 1);
+    at.p = rows.row_pixels.Divmod(rest, rest) * kRows;
+    const std::int32_t parity = rest & ((1 << rows.parity_bits) - 1);
     at.q = (rest - parity) * 8 + parity;
     return at;
   }
 };
 
-template <int kRows>
+// The same where the epilogue has a MaxPool. Tiles that follow one another go down a strip of an image, the columns
+// of kWindows windows, so that a thread has the output row above its own from the tile before.
+// PixelMap's divisors count tiles of a strip and strips of an image.
+template <int kRowsV, int kWindowsV>
+struct SlidingWindowStrips {
+  static constexpr int kRows = kRowsV, kWindows = kWindowsV;
+
+  template <class Tile>
+  static constexpr PixelPlace First(const SlidingWindowRows& rows, const Tile&, std::int32_t m,
+                                    std::int32_t i) {
+    const TileOfStrip of = Split(rows, m);
+    PixelPlace at;
+    at.n = of.n;
+    at.inside = at.n < rows.images;
+    at.p = of.tile * kRows - rows.pooled.above;
+    const std::int32_t parity = i & ((1 << rows.parity_bits) - 1);
+    at.q = Place(rows, of, i) * (2 * rows.pooled.columns) - rows.pooled.left + parity;
+    return at;
+  }
+
+  // Where the pooled pixels of the place begin whose first window is the i-th of tile m.
+  template <class Tile>
+  static constexpr gemm::PooledPlace Pooled(const SlidingWindowRows& rows, const Tile& tile,
+                                            std::int32_t m, std::int32_t i) {
+    const TileOfStrip of = Split(rows, m);
+    return {of.n, of.tile * (kRows / 2) - rows.pooled.skipped,
+            Place(rows, of, i) * rows.pooled.columns, First(rows, tile, m, i).q};
+  }
+
+ private:
+  struct TileOfStrip {
+    std::int32_t n, strip, tile;
+  };
+  static constexpr TileOfStrip Split(const SlidingWindowRows& rows, std::int32_t m) {
+    TileOfStrip of{};
+    of.n = rows.image_pixels.Divmod(rows.row_pixels.Divmod(m, of.tile), of.strip);
+    return of;
+  }
+  // The number of window i's place in a row of places.
+  static constexpr std::int32_t Place(const SlidingWindowRows& rows, const TileOfStrip& of,
+                                      std::int32_t i) {
+    return of.strip * (kWindows >> rows.parity_bits) + (i >> rows.parity_bits);
+  }
+};
+
+// WindowsT: one of the two above.
+template <class WindowsT>
 struct SlidingWindowMap : SlidingWindowRows {
+  using Windows = WindowsT;
+
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
+    constexpr int kRows = Windows::kRows;
     const auto row = static_cast<std::uint32_t>(m);
     const std::uint32_t window = row / (kRows * 8), line = row / 8 - window * kRows;
-    PixelPlace at = Window<kRows>(tile, static_cast<std::int32_t>(window));
+    PixelPlace at = Windows::First(
+        *this, tile, static_cast<std::int32_t>(window / Windows::kWindows),
+        static_cast<std::int32_t>(window % Windows::kWindows));
     at.p += static_cast<std::int32_t>(line);
     at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
-    at.inside = at.inside && at.p < p && at.q < q;
+    at.inside = at.inside && static_cast<std::uint32_t>(at.p) < static_cast<std::uint32_t>(p) &&
+                static_cast<std::uint32_t>(at.q) < static_cast<std::uint32_t>(q);
     return at;
   }
   template <class Tile>
@@ -124,18 +196,20 @@ struct SlidingWindowOperandParams : SlidingWindowSource {
 
 struct ResidentFilterParams : FilterParams, FilterChunks {};
 
-// kWindowRows: the output rows of a window.
-template <class Prologue, class Epilogue, int kWindowRows>
+// Windows: SlidingWindows or SlidingWindowStrips.
+template <class Prologue, class Epilogue, class Windows>
 struct FirstLayerParams
     : gemm::WarpSpecializedParams<
           typename BatchGrid<Prologue>::Params, SlidingWindowOperandParams, ResidentFilterParams,
-          gemm::OutputParams<Epilogue, RowsFor<Prologue, SlidingWindowMap<kWindowRows>>>> {};
+          gemm::OutputParams<Epilogue, RowsFor<Prologue, SlidingWindowMap<Windows>>>> {};
 
 inline namespace WEFT_BACKEND {
 
-template <class Mma, class Tile>
+// Windows: SlidingWindows or SlidingWindowStrips.
+template <class Mma, class Tile, class Windows>
 class SlidingWindowOperand : public gemm::OperandTraits {
-  static constexpr int kWindows = Mma::kTileGroups / Mma::kGroupsN, kRows = Mma::kN / 8;
+  static constexpr int kWindows = Windows::kWindows;
+  static_assert(kWindows == Mma::kTileGroups / Mma::kGroupsN && Windows::kRows == Mma::kN / 8);
   // Threads that load one window: for an even number of windows two teams share the arithmetic.
   static constexpr int kTeam = SlidingWindowSource::Team(kWindows);
 
@@ -154,7 +228,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
     for (int x = team; x < kWindows * p_.blocks; x += 128 / kTeam) {
       std::int32_t c;
       const std::int32_t i = p_.by_block.Divmod(x, c);
-      const PixelPlace at = p_.rows.template Window<kRows>(tile_, tile_.m * kWindows + i);
+      const PixelPlace at = Windows::First(p_.rows, tile_, tile_.m, i);
       const std::int32_t w = at.q * p_.stride_w - p_.left;
       const std::int32_t h = at.inside ? at.p * p_.stride_h - p_.pad_top : p_.h;
       const std::int32_t bits = 4 * w | p_.widest;  // the lowest set bit is the widest copy
@@ -178,7 +252,7 @@ class SlidingWindowOperand : public gemm::OperandTraits {
     const int windows = kWindows / p_.places;  // windows of one place
     WEFT_NO_UNROLL
     for (int i = 0; i < p_.places; ++i) {
-      const PixelPlace at = p_.rows.Window<kRows>(tile_, tile_.m * kWindows + i * windows);
+      const PixelPlace at = Windows::First(p_.rows, tile_, tile_.m, i * windows);
       std::int32_t first = at.n * p_.image_blocks;
       if constexpr (kDependsOf<Tile>.group)
         first += static_cast<std::int32_t>(tile_.batch.g) * p_.blocks;

@@ -216,10 +216,14 @@ struct FirstLayerConvolution : ConvWgmmaSpec<PolicyT> {
   static constexpr gemm::ColumnOrder kOrder = gemm::ColumnOrder::kPaired;
   template <class Shape>
   using Producer = gemm::FirstLayerProducer<Shape>;
-  using Params = FirstLayerParams<typename PolicyT::Prologue, typename PolicyT::Epilogue,
-                                  PolicyT::config.warp.m / 8>;
+  static constexpr int kWindows = PolicyT::config.threadblock.m / PolicyT::config.warp.m,
+                       kRows = PolicyT::config.warp.m / 8;
+  using Windows =
+      std::conditional_t<PolicyT::Epilogue::kHasPool, SlidingWindowStrips<kRows, kWindows>,
+                         SlidingWindows<kRows, kWindows>>;
+  using Params = FirstLayerParams<typename PolicyT::Prologue, typename PolicyT::Epilogue, Windows>;
   template <class Mma>
-  using OperandA = SlidingWindowOperand<Mma, Tile>;
+  using OperandA = SlidingWindowOperand<Mma, Tile, Windows>;
   template <class Mma>
   using OperandB = ResidentFilter<Mma>;
 };
@@ -235,7 +239,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using OperandB = typename Spec::template OperandB<Mainloop>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
-  using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
+  using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop, BatchTile<typename PolicyT::Prologue>>;
   using Pipeline = gemm::RingOf<Mainloop, Epilogue>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;
@@ -266,7 +270,7 @@ struct KernelsOf;
 // One for each SourceKind.
 template <class PolicyT>
 struct KernelsOf<PolicyT, Kind::kMultistage> {
-  static constexpr int kCount = 3, kParams = 3;
+  static constexpr int kCount = PolicyT::Epilogue::kHasPool ? 0 : 3, kParams = 3;
   template <int i>
   static constexpr bool kExists = kHasKernel<PolicyT, SourceKind(i)>;
   template <int i>
@@ -277,8 +281,10 @@ struct KernelsOf<PolicyT, Kind::kMultistage> {
 
 template <class PolicyT, class SpecT>
 struct WgmmaKernels {
-  // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90.
-  static constexpr int kCount = kConvertsSource<PolicyT> ? 0 : 1, kParams = 1;
+  // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90, and a MaxPool for all but a
+  // first layer.
+  static constexpr bool kPools = PolicyT::Epilogue::kHasPool && !CheckedPolicy<PolicyT>::kFirstLayer;
+  static constexpr int kCount = kConvertsSource<PolicyT> || kPools ? 0 : 1, kParams = 1;
   template <int i>
   static constexpr bool kExists = true;
   template <int i>

@@ -114,7 +114,7 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
   if (problem.IsEmpty()) return absl::OkStatus();
   if (absl::Status s = CheckPhase(run); !s.ok()) return s;
   if (absl::Status s = CheckSlice(image, problem, run); !s.ok()) return s;
-  const TensorExtents dst = Destination(problem, run);
+  const TensorExtents dst = Destination(plan.dst(), run);
   gemm::TensorArgument output = DstArgument(image, dst, run.output.dst);
   if (run.dst_channels != 0 && output.line_bytes > 0) {
     output.lines = dst.n, output.pitch_bytes = output.line_bytes / dst.n;
@@ -137,7 +137,9 @@ absl::Status CheckArguments(const PolicyImage& image, const ConvPlan& plan, cons
                                .filter = run.filter.fingerprint,
                                .filter_zero_point = run.filter_zero_point,
                                .window_sums = run.window_sums};
-  const int count = 2 + zero_points.Operands(problem, dst, operands + 2);
+  // There is a sum for each window of the filter, also with a MaxPool.
+  const int count =
+      2 + zero_points.Operands(problem, Destination(problem.dst(), run), operands + 2);
   if (absl::Status s = gemm::CheckArguments("conv", absl::MakeConstSpan(operands, count), output,
                                             ConvEpilogueArguments(image, problem, dst, run.output));
       !s.ok()) {

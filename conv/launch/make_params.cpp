@@ -52,6 +52,8 @@ class Maker {
       if (absl::Status s = PutMap(at_.a.map, own.source_spec, source.src); !s.ok()) return s;
       ring.tma_tiles = Int32(plan_.counts.blocks());
     }
+    // A block takes whole strips.
+    launch_->grid.x = Int32(plan_.counts.blocks() / own.strip_tiles);
     const std::uintptr_t widths = address | static_cast<std::uintptr_t>(source.widest);
     source.widest = static_cast<std::int32_t>(widths & -widths);
     params_.Put(at_.a.at, source);
@@ -113,7 +115,7 @@ class Maker {
     if (run_.phase != nullptr) Output().Put(at_.phase, *run_.phase);
   }
   void PutOutput() const {
-    PutConvOutput(plan_.problem, plan_.padded_k, Destination(plan_.problem, run_), at_.of_output,
+    PutConvOutput(plan_.problem, plan_.padded_k, Destination(plan_.dst(), run_), at_.of_output,
                   run_, Output());
   }
   // What all kernels have that multiply matrices.
@@ -161,8 +163,8 @@ const ParamsImage& ParamsOf(const PolicyImage& image, const ConvPlan& plan) {
 
 }  // namespace
 
-TensorExtents Destination(const Problem& problem, const ConvRun& run) {
-  TensorExtents dst = problem.dst();
+TensorExtents Destination(const TensorExtents& of_plan, const ConvRun& run) {
+  TensorExtents dst = of_plan;
   if (run.phase != nullptr) dst.h = run.phase->rows, dst.w = run.phase->columns;
   if (run.dst_channels != 0) dst.c = run.dst_channels;
   return dst;
@@ -183,8 +185,9 @@ void PutConvOutput(const Problem& problem, std::int32_t padded_k, const TensorEx
   }
   if (at.filter_zero_point != kNoPart) {
     const std::int32_t* const addresses[] = {run.filter_zero_point, run.window_sums};
+    const TensorExtents windows = Destination(problem.dst(), run);  // before a MaxPool
     const std::int32_t groups[] = {Int32(problem.groups), Int32(problem.k / problem.groups),
-                                   Int32(dst.h * dst.w)};
+                                   Int32(windows.h * windows.w)};
     output.Put(at.filter_zero_point, addresses[0]);
     output.Put(at.window_sums, addresses[1]);
     output.Put(at.groups, groups);

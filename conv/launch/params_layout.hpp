@@ -96,9 +96,9 @@ constexpr ParamsLayout ParamsLayoutOf(
   }
   return at;
 }
-template <class Prologue, class Epilogue, int kWindowRows>
-constexpr ParamsLayout ParamsLayoutOf(const FirstLayerParams<Prologue, Epilogue, kWindowRows>*) {
-  using Params = FirstLayerParams<Prologue, Epilogue, kWindowRows>;
+template <class Prologue, class Epilogue, class Windows>
+constexpr ParamsLayout ParamsLayoutOf(const FirstLayerParams<Prologue, Epilogue, Windows>*) {
+  using Params = FirstLayerParams<Prologue, Epilogue, Windows>;
   ParamsLayout at = RingLayout<Params, Prologue>();
   at.a.map = WEFT_OFFSET(Params, a.map);
   at.b_chunks = WEFT_OFFSET(Params, b.chunks);

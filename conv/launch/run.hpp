@@ -68,8 +68,8 @@ template <class Arguments>
   return run;
 }
 
-// The extents of the tensor that a run writes to. The pixels of a phase (of a transposed convolution)
-// are only some of the pixels of that tensor, and the channels of a slice some of its channels.
-TensorExtents Destination(const Problem& problem, const ConvRun& run);
+// The extents of the tensor that a run writes to, dst being the plan's. The pixels of a phase (of a transposed
+// convolution) are only some of the pixels of that tensor, and the channels of a slice some of its channels.
+TensorExtents Destination(const TensorExtents& dst, const ConvRun& run);
 
 }  // namespace weft::conv

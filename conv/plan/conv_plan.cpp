@@ -99,8 +99,9 @@ absl::Status CheckChannels(const Problem& p, const ConvFacts& f) {
 double Bytes(const Problem& p, const ConvFacts& f, double filters) {
   const double c = RoundUp(p.c, f.source.interleave);
   const double one = double(p.k / p.groups) * (c / p.groups) * p.r * p.s * f.filter.bits / 8;
+  const TensorExtents dst = f.output.pool.Of(p.dst());
   return p.n * c * p.h * p.w * f.source.bits / 8 + filters * one +
-         double(p.n) * RoundUp(p.k, f.output.interleave) * p.p() * p.q() *
+         double(p.n) * RoundUp(p.k, f.output.interleave) * dst.h * dst.w *
              (f.store.element_bits + f.store.residual_bits) / 8 +
          8.0 * p.k;
 }
@@ -179,9 +180,30 @@ absl::Status FillKernel(const Problem& p, const ConvFacts& f, ConvPlan* plan) {
   }
 }
 
+// Checks that the kind of kernel has the policy's MaxPool, and that the convolution's output has a window.
+absl::Status CheckPool(const Problem& p, const ConvFacts& f) {
+  const PoolFacts& pool = f.output.pool;
+  if (!pool.exists()) return absl::OkStatus();
+  if (f.kind != Kind::kFirstLayer) {
+    return absl::UnimplementedError(absl::StrCat(
+        "conv: the Epilogue has a MaxPool, which kernels of wgmma_sm90 over NCxHWx<4> have, and not this one of ",
+        f.config.name(), " over ", f.src_layout,
+        "; take a tile WgmmaFirst..., or leave the stage out and pool the output"));
+  }
+  const TensorExtents dst = pool.Of(p.dst());
+  if (!p.IsEmpty() && (dst.h < 1 || dst.w < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "conv: the output of ", p.p(), " x ", p.q(), " pixels has no window of ", pool.size, " x ",
+        pool.size, " pixels with padding ", pool.padding, ", as the MaxPool wants; give a larger image"));
+  }
+  return absl::OkStatus();
+}
+
 // How the source reaches shared memory, in words for Describe.
 const char* PathOf(const ConvPlan& plan) {
-  if (plan.kind() == Kind::kFirstLayer) return "sliding windows";
+  if (plan.kind() == Kind::kFirstLayer) {
+    return plan.pool.exists() ? "sliding windows, pooled" : "sliding windows";
+  }
   if (plan.kind() == Kind::kGather) return "gathered by threads";
   if (!plan.counts.gathers) return "pointwise";
   if (plan.kind() != Kind::kTma) return "im2col";
@@ -197,11 +219,13 @@ absl::StatusOr<ConvPlan> PlanAsGiven(const Problem& p, const ConvFacts& f) {
         "conv: the policy has a SourceFunctor, but TMA, which wgmma_sm90 reads through, "
         "loads the source as it is; take a config of mma_sm80 (kMma...) or simt");
   }
+  if (absl::Status s = CheckPool(p, f); !s.ok()) return s;
   if (f.output.image_sums) {
     if (absl::Status s = internal::CheckImageSums(p.p(), p.q()); !s.ok()) return s;
   }
   ConvPlan plan;
   plan.problem = p;
+  plan.pool = f.output.pool;
   plan.batch = prologues::BatchOf(f.prologue.depends, p.n, p.p(), p.q(), p.groups);
   if (p.IsEmpty()) return plan;
   plan.padded_k = Int32(RoundUp(p.k, f.output.interleave));

@@ -33,12 +33,15 @@ struct ConvPlan {
   Problem problem;
   PlanCounts counts;
   prologues::BatchExtents batch;
+  PoolFacts pool;             // of the output, before it is written
   std::int32_t padded_k = 0;  // output channels with those that fill the last dst block
   bool patches = false;       // the kernel is planned for PatchColumns(problem)
   // The plan for the policy's kind of kernel, in the order of Kind. An empty problem has a
   // default-constructed one.
   std::variant<MultistagePlan, TmaPlan, FirstLayerPlan, GatherPlan, DepthwisePlan> kernel;
 
+  // The extents of what the kernel writes.
+  TensorExtents dst() const { return pool.Of(problem.dst()); }
   Kind kind() const { return static_cast<Kind>(kernel.index()); }
   // The number of the kernel among those of its policy.
   int number() const {

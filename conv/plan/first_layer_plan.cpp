@@ -46,7 +46,10 @@ struct Shape {
 // windows that do not begin at multiples of 16 bytes.
 std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
                           SlidingWindowSource* a) {
-  const std::int64_t left = p.pad_left + s->lead, place_left = RoundUp<std::int64_t>(left, 4);
+  // With a MaxPool places begin that many pixels before a multiple of 4.
+  const std::int64_t before = a->rows.pooled.left * p.stride_w;
+  const std::int64_t left = p.pad_left + s->lead,
+                     place_left = RoundUp<std::int64_t>(left + before, 4) - before;
   // Where the windows of a parity begin in a line, in bytes.
   const auto begin = [&](std::int64_t parity) {
     return 4 * (parity * p.stride_w - left + place_left);
@@ -81,7 +84,9 @@ std::int64_t PlaceWindows(const Problem& p, std::int64_t windows, Shape* s,
 
 // Lays them out where threads load them: one window behind the other.
 std::int64_t AppendWindows(std::int64_t windows, Shape* s, SlidingWindowSource* a) {
+  const SlidingWindowRows rows = a->rows;
   *a = {};
+  a->rows = rows;
   s->pitch = s->line_bytes;
   for (std::int64_t i = 0; i < windows; ++i) a->start[i] = Int32(i * s->window_bytes());
   return RoundUp(windows * s->window_bytes(), 128);
@@ -99,6 +104,30 @@ std::int64_t LeadOf(const Problem& p, std::int64_t row_chunks) {
     if (width(lead) > width(best)) best = lead;
   }
   return best;
+}
+
+// Divides images into strips where the output is pooled: the tiles of a strip follow one another, and pooled columns
+// are those of one place.
+void PlanStrips(const Problem& p, const PoolFacts& pool, const Shape& s, const gemm::TileShape& tile,
+                std::int64_t windows, FirstLayerPlan* plan) {
+  const std::int64_t rows = tile.m / windows / 8;
+  const TensorExtents dst = pool.Of(p.dst());
+  SlidingWindowRows& at = plan->source.rows;
+  PooledWindows& pooled = at.pooled;
+  pooled.rows = Int32(dst.h), pooled.pixels = Int32(dst.w);
+  pooled.columns = Int32((8 * s.parities - pool.size) / pool.step + 1);
+  // From a place to the next there is a multiple of 4 pixels, since TMA loads at multiples of 16 bytes.
+  if (p.stride_w == 1) pooled.columns &= ~1;
+  pooled.left = pool.padding;
+  // The last row of each window is the second row of a pair of the tile's.
+  pooled.above = (pool.size + pool.padding) % 2;
+  pooled.skipped = (pooled.above - pool.padding + pool.size - 2) / 2;
+  const std::int64_t strips = CeilDiv(dst.w, pooled.columns * (windows / s.parities));
+  const std::int64_t tiles = CeilDiv(2 * (dst.h + pooled.skipped), rows);
+  plan->rows = p.n * strips * tiles * tile.m;
+  plan->strip_tiles = Int32(tiles);
+  at.image_pixels = gemm::FastDivmod(Int32(strips));
+  at.row_pixels = gemm::FastDivmod(Int32(tiles));
 }
 
 // A chunk of k: the offset in bytes at which it begins in a window, and its words of the filter.
@@ -179,6 +208,18 @@ absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFa
   const std::int64_t image_windows = row_windows * CeilDiv(p.p(), rows);
   const std::int64_t images = f.prologue.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_windows, windows) * tile.m;
+  a.rows.image_pixels = gemm::FastDivmod(Int32(image_windows));
+  a.rows.row_pixels = gemm::FastDivmod(Int32(row_windows));
+  if (f.output.pool.exists()) {
+    if (windows % s.parities != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "conv: stride_w=", p.stride_w, " makes windows of ", s.parities,
+          " parities, which a MaxPool wants in one tile, and this tile has ", windows,
+          " windows, of config.threadblock.m / config.warp.m; take a tile of ", s.parities,
+          ", such as WgmmaFirst512x64, which has 4"));
+    }
+    PlanStrips(p, f.output.pool, s, tile, windows, &plan);
+  }
   // This check precedes the conversion of all counts to 32 bits, which must not cut anything off.
   constexpr std::int64_t kMostRows = gemm::kInt32Max - 1024;
   if (plan.rows > kMostRows) {
@@ -214,8 +255,6 @@ absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFa
 
   a.rows.rows = Int32(plan.rows);
   a.rows.images = Int32(images);
-  a.rows.image_pixels = gemm::FastDivmod(Int32(image_windows));
-  a.rows.row_pixels = gemm::FastDivmod(Int32(row_windows));
   a.rows.p = Int32(p.p());
   a.rows.q = Int32(p.q());
   a.rows.group_k = Int32(p.k / p.groups);

@@ -16,6 +16,7 @@ struct FirstLayerPlan : RingPlan {
   SlidingWindowSource source;
   FilterParams filter;
   FilterChunks filter_chunks;
+  std::int32_t strip_tiles = 1;  // tiles that a block takes one after the other, for a MaxPool
 };
 
 // The plan of a checked problem whose prologue does not depend on the output's position.

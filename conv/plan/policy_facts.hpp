@@ -8,6 +8,16 @@
 
 namespace weft::conv {
 
+template <class Epilogue>
+constexpr PoolFacts PoolOf() {
+  if constexpr (Epilogue::kHasPool) {
+    using Pool = typename Epilogue::PoolStage;
+    return PoolFacts{.size = Pool::kSize, .step = Pool::kStep, .padding = Pool::kPadding};
+  } else {
+    return {};
+  }
+}
+
 template <class PolicyT>
 constexpr ConvFacts FactsOf() {
   using Checked = CheckedPolicy<PolicyT>;
@@ -34,7 +44,8 @@ constexpr ConvFacts FactsOf() {
       FilterFacts{.interleave = PolicyT::FilterLayout::kInterleave, .bits = Checked::kFilterBits};
   facts.output = OutputFacts{.interleave = Dst::kInterleave,
                              .channel_run = Dst::kChannelRun,
-                             .image_sums = Epilogue::kHasSums};
+                             .image_sums = Epilogue::kHasSums,
+                             .pool = PoolOf<Epilogue>()};
   facts.prologue = PrologueFacts{
       .depends = Prologue::kDepends, .batched = kBatched<Prologue>, .name = Prologue::kName};
   facts.kind = KindOf<PolicyT>;

@@ -6,6 +6,7 @@
 
 #include "weft/conv/policy/kind.hpp"
 #include "weft/gemm/policy/facts.hpp"
+#include "weft/layouts/formats.hpp"
 #include "weft/prologues/prologue.hpp"
 
 namespace weft::conv {
@@ -26,11 +27,27 @@ struct FilterFacts {
   int bits = 8;        // bits of a value; 4: FilterLayout is a PackedInt4
 };
 
+// The windows of a MaxPool stage; without one, each is a pixel.
+struct PoolFacts {
+  int size = 1, step = 1, padding = 0;
+
+  constexpr bool exists() const { return size > 1; }
+  // Windows in a row of `pixels`; 0 or less where the first does not fit.
+  constexpr std::int64_t Windows(std::int64_t pixels) const {
+    const std::int64_t more = pixels + 2 * padding - size;
+    return more < 0 ? 0 : more / step + 1;
+  }
+  constexpr TensorExtents Of(const TensorExtents& e) const {
+    return {e.n, e.c, Windows(e.h), Windows(e.w)};
+  }
+};
+
 struct OutputFacts {
   int interleave = 4;            // channels that K is padded to a multiple of
   int channel_run = 0;           // TensorFormat::kChannelRun
   int residual_channel_run = 0;  // kChannelRun of the residual's format; 0 if none
   bool image_sums = false;       // the epilogue has ImageSums
+  PoolFacts pool;                // the windows of its MaxPool
 };
 
 struct PrologueFacts {

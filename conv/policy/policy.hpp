@@ -335,6 +335,9 @@ struct CheckedPolicy<PolicyT> {
                 "weft: SourceZeroPoint and FilterZeroPoint go with the prologues SharedFilter, "
                 "Grouped, PerPhase and Depthwise, whose filters are the same for all pixels and "
                 "images");
+  static_assert(!Epilogue::kHasPool ||
+                    std::is_same_v<typename PolicyT::Prologue, prologues::SharedFilter>,
+                "weft: an Epilogue with a MaxPool goes with prologues::SharedFilter");
   // kLargestProduct is the largest magnitude of a source value times a filter value, each less its
   // zero point; 0 where sums are floats, which do not overflow as integers do.
   static constexpr bool kWholeRange =

@@ -149,6 +149,8 @@ struct PixelMap : gemm::RowsTraits {
 // destination, from the phase's first on.
 template <class Rows>
 struct PhaseRows : Rows {
+  template <class Tile>
+  static constexpr bool kHasLines = false;
   prologues::PerPhase phase;
 
   template <class Tile>

@@ -21,7 +21,7 @@ struct AnyArgument {
   constexpr AnyArgument(const Type&) {}  // NOLINT(runtime/explicit): any type is the point
 };
 
-// The arguments of the depthwise half of a DepthwisePointwise.
+// The arguments of the depthwise half of a DepthwisePointwise, and of a part of a Bottleneck.
 struct RefusedHalfArguments {
   AnyArgument filter, bias, alpha, channel_alpha, beta, output_scale, zero_point, source_correction,
       filter_zero_point, epilogue;
@@ -30,11 +30,12 @@ struct RefusedHalfArguments {
 // The arguments of all operators, in an order that is each one's.
 struct RefusedArguments {
   AnyArgument src, a, b;
-  RefusedHalfArguments depthwise;
+  RefusedHalfArguments depthwise, first, second, projection;
+  AnyArgument padding;
   AnyArgument filter, experts, routing, expert_scale, workspace, workspace_bytes, bias, residual,
       dst, c, alpha, channel_alpha, beta, gamma, output_scale, zero_point, source_correction,
-      filter_zero_point, window_sums, filter_is_constant, experts_are_constant, epilogue,
-      group_offsets, load_a, load_b, prologue, source_functor;
+      filter_zero_point, window_sums, filter_is_constant, filters_are_constant,
+      experts_are_constant, epilogue, group_offsets, load_a, load_b, prologue, source_functor;
 };
 
 // Nothing here is defined, since no program with it is ever complete.

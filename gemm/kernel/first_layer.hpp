@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/kernel/warp_specialized_roles.hpp"
 #include "weft/gemm/tile/tile.hpp"
@@ -29,7 +30,8 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
   using typename Roles::OperandB;
   using typename Roles::Pipeline, typename Roles::Scheduler, typename Roles::State;
   using SharedStorage = WarpSpecializedStorage<typename Pipeline::Stages, Epilogue>;
-  using Tiles = PersistentTiles<Scheduler>;
+  using Tiles = std::conditional_t<Epilogue::kCarries, PersistentStrips<Scheduler>,
+                                   PersistentTiles<Scheduler>>;
   static_assert(ResidentOperand<OperandB>);
   static_assert(!Scheduler::kListed && !Scheduler::kSparse && !Mainloop::kTransforms);
 
@@ -67,12 +69,13 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
+    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       StoreFilter(p, shared, t, work, resident);
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared);
+      store.Begin(t, shared, kept);
       // In the first tile the operands are still being loaded, which leaves time for Prepare; in
       // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
@@ -84,6 +87,7 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
                         });
       store.Run(t, shared, kept, acc);
     }
+    Roles::FinishStores(t);
   }
 
   // Called by the consumers: stores a work tile's filter behind the stages, unless that is in shared

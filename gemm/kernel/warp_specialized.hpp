@@ -39,13 +39,14 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
+    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       if (!Roles::Exists(t, work.tile)) continue;
       if constexpr (Scheduler::kListed) kept = {};  // what it keeps is the previous product's
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared);
+      store.Begin(t, shared, kept);
       // In the first tile the operands are still being loaded, which leaves time for Prepare; in
       // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
@@ -57,6 +58,7 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
                         });
       store.Run(t, shared, kept, acc);
     }
+    Roles::FinishStores(t);
   }
 };
 

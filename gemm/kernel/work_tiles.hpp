@@ -1,9 +1,11 @@
 // The work tiles of a block of a persistent grid.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/tile/fast_divmod.hpp"
 #include "weft/gemm/tile/tile.hpp"
 
 namespace weft::gemm {
@@ -34,6 +36,36 @@ struct PersistentTiles {
   template <class Params>
   WEFT_DEVICE auto At(const Params& p, int i) const {
     const auto tile = Scheduler::At(p.schedule, i);
+    const auto& product = tile.ProductOf(p);
+    return WorkTile<std::remove_cvref_t<decltype(tile)>, std::remove_cvref_t<decltype(product)>>{
+        tile, product, {0, product.k_tiles, product.k_tiles}};
+  }
+};
+
+// The same where a tile's epilogue goes on where the one above it ended (EpilogueTraits::kCarries): a
+// block takes all tiles of a strip, one below the other, then those of the G-th strip behind it. i
+// counts the block's tiles. Strips side by side in n come first, so that a block whose G is a
+// multiple of their number stays in the same columns.
+template <class Scheduler>
+struct PersistentStrips {
+  int first = 0, step = 1, end;
+  int block, blocks;
+
+  template <class Params>
+  WEFT_DEVICE PersistentStrips(arch::Thread t, const Params& p)
+      : block(t.block_x()), blocks(t.grid_x()) {
+    const FastDivmod& tiles = p.output.rows.StripTiles();
+    const int strips = tiles.Divide(p.tiles);
+    end = block < strips ? ((strips - 1 - block) / blocks + 1) * tiles.divisor() : 0;
+  }
+
+  template <class Params>
+  WEFT_DEVICE auto At(const Params& p, int i) const {
+    const FastDivmod& tiles = p.output.rows.StripTiles();
+    std::int32_t row = 0, n = 0;
+    const std::int32_t strip = block + tiles.Divmod(i, row) * blocks;
+    const std::int32_t m = p.schedule.tiles_n.Divmod(strip, n) * tiles.divisor() + row;
+    const auto tile = Scheduler::At(p.schedule, m * p.schedule.tiles_n.divisor() + n);
     const auto& product = tile.ProductOf(p);
     return WorkTile<std::remove_cvref_t<decltype(tile)>, std::remove_cvref_t<decltype(product)>>{
         tile, product, {0, product.k_tiles, product.k_tiles}};

@@ -294,9 +294,10 @@ struct CheckedGemmPolicy<PolicyT> {
   static_assert(
       internal::kResidualOfMatrix<typename Epilogue::ResidualStage>,
       "weft: the residual of a GEMM has C's layout: Residual<T>, without a tensor format");
-  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange && !Epilogue::kHasSums,
+  static_assert(!Epilogue::kHasCopy && !Epilogue::kHasRange && !Epilogue::kHasSums &&
+                    !Epilogue::kHasPool,
                 "weft: Copy, ChannelRange and ImageSums are stages of convolutions, of which a "
-                "matrix product is one with R = S = 1");
+                "matrix product is one with R = S = 1, and MaxPool is one of a first layer");
   static_assert(!Epilogue::kZeroPoints,
                 "weft: SourceZeroPoint and FilterZeroPoint are stages of convolutions, of which a "
                 "matrix product is one with R = S = 1");

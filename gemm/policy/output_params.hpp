@@ -17,6 +17,12 @@ struct OutputPixel {
   bool inside = false;
 };
 
+// Where the pooled pixels of a place begin (gemm/staged/pooled_store.hpp): row p and column q of the
+// pooled image n, of which the first window begins at output column first_q.
+struct PooledPlace {
+  std::int32_t n = 0, p = 0, q = 0, first_q = 0;
+};
+
 // Rows of the Cs of a batch, as places in the one matrix in which all Cs lie, which the epilogue
 // sees as a single image of one row of pixels. The C of each product begins row_step rows and
 // column_step columns behind that of the product before it, so that a thread keeps no 64-bit

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "weft/gemm/epilogue/epilogue_store.hpp"
+#include "weft/gemm/staged/pooled_store.hpp"
 #include "weft/gemm/staged/staged_store.hpp"
 #include "weft/gemm/tile/config.hpp"
 #include "weft/gemm/tile/traits.hpp"
@@ -11,10 +12,11 @@
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
 
-// Outputs of one byte are stored through shared memory (StagedStore), and so are 16-bit ones if
+// Outputs of one byte are stored through shared memory (StagedStore, or with a MaxPool PooledStore), and so are 16-bit ones if
 // channels are adjacent in the destination and the columns are not in the order kPaired
 // (Mma::kHalves). All others are stored straight from registers, element by element (DirectStore).
-template <class PolicyT, class Output, class Mma>
+// Tile: the scheduler's.
+template <class PolicyT, class Output, class Mma, class Tile>
 class WgmmaStoreOf {
   static constexpr int kOutputBytes = sizeof(typename PolicyT::Epilogue::Output);
   struct Stored : StorePolicyTraits {
@@ -22,6 +24,8 @@ class WgmmaStoreOf {
     using Epilogue = typename PolicyT::Epilogue;
     static constexpr auto config = PolicyT::config;
     static constexpr bool kDependentLaunch = true;
+    static constexpr bool kHasLines = Output::Rows::template kHasLines<Tile> &&
+                                      !Output::Rows::template kUnaligned<Tile>;
   };
   struct Narrow : Stored {
     static constexpr auto config = WithDstAlignment(PolicyT::config, kOutputBytes);
@@ -30,11 +34,13 @@ class WgmmaStoreOf {
  public:
   using type = typename std::conditional_t<
       kOutputBytes == 1 || (Mma::kHalves && PolicyT::DstLayout::kChannelRun != 1),
-      std::type_identity<StagedStore<Stored, Output, Mma>>,
+      std::conditional_t<PolicyT::Epilogue::kHasPool,
+                         std::type_identity<PooledStore<Stored, Output, Mma>>,
+                         std::type_identity<StagedStore<Stored, Output, Mma>>>,
       std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
 };
-template <class PolicyT, class Output, class Mma>
-using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma>::type;
+template <class PolicyT, class Output, class Mma, class Tile>
+using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma, Tile>::type;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

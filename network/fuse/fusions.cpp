@@ -40,7 +40,7 @@ bool Fusions::SumIsFirst(const Fusion& fusion) const {
 // The fusion that makes a tensor and that a node may take in, since nothing else reads the tensor, by its last node; -1: there is
 // none.
 int Fusions::FusionBehind(int input) const {
-  const bool alone = readers_[static_cast<std::size_t>(input)] == 1;
+  const bool alone = readers(input) == 1;
   return alone && KernelOf(maker(input)) != nullptr ? maker(input) : -1;
 }
 
@@ -71,6 +71,20 @@ void Fusions::FindFusions() {
   }
 }
 
+void Fusions::FindPools(const std::function<bool(const Fusion&)>& pools) {
+  for (int i = 0; i < static_cast<int>(graph().nodes.size()); ++i) {
+    const Node& n = node(i);
+    if (!fuse_ || n.kind != Kind::kMaxPool || !HasKernel(i)) continue;
+    const int behind = FusionBehind(n.inputs[0]);
+    if (behind < 0 || Adds(*KernelOf(behind)) || !table(i).empty()) continue;
+    Fusion fusion = *KernelOf(behind);
+    fusion.pool = i;
+    if (!pools(fusion)) continue;
+    fusions_[i] = fusion;
+    taken_[static_cast<std::size_t>(behind)] = true;
+  }
+}
+
 void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch) {
   for (const Node& n : graph().nodes) {
     if (!fuse_ || n.kind != Kind::kConcat) continue;
@@ -83,9 +97,8 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
       const std::int64_t c = tensor(input).c;
       const bool whole_blocks =
           channel % block == 0 && (c % block == 0 || channel + c == tensor(n.output).c);
-      if (whole_blocks && readers_[static_cast<std::size_t>(input)] == 1 &&
-          WritesSlice(input, n.output, formats, batch)) {
-        slices_[input] = {n.output, channel};
+      if (whole_blocks && WritesSlice(input, n.output, formats, batch)) {
+        slices_[input] = {n.output, channel, readers(input) > 1};
       }
       channel += c;
     }
@@ -96,11 +109,16 @@ void Fusions::FindSlices(const std::vector<Format>& formats, std::int64_t batch)
 // table does it, which is put into requantised_.
 bool Fusions::WritesSlice(int index, int of, const std::vector<Format>& formats,
                           std::int64_t batch) {
-  if (maker(index) < 0) return false;
+  if (maker(index) < 0 || SliceOf(index) != nullptr) return false;
   const Node& n = node(maker(index));
   const Fusion* const fusion = KernelOf(maker(index));
   const std::string table =
       ConvertTable(tensor(index).Type(1, Format::kNhwc), tensor(of).Type(1, Format::kNhwc));
+  if (readers_[static_cast<std::size_t>(index)] > 1) {  // which read what the concat reads
+    const bool is_same =
+        formats[static_cast<std::size_t>(index)] == formats[static_cast<std::size_t>(of)];
+    if (batch > 1 || !table.empty() || !is_same) return false;
+  }
   if (fusion != nullptr) {
     // What is added is no slice: of several images it lies in another way.
     if (Adds(*fusion) && batch > 1) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,13 +18,14 @@ constexpr bool IsConvolution(const Node& node) {
 
 // A convolution and what its kernel does besides; the kernel makes the output of the last node.
 struct Fusion {
-  int convolution = -1, add = -1, table = -1;  // nodes; -1: there is none
+  int convolution = -1, add = -1, table = -1, pool = -1;  // nodes; -1: there is none
 };
 
-// Where a concat wants the tensor that it alone reads: from `channel` on of tensor `of`, its output.
+// Where a concat wants a tensor that it reads: from `channel` on of tensor `of`, its output.
 struct Slice {
   int of = -1;
   std::int64_t channel = 0;
+  bool is_read = false;  // by others as well, from there
 };
 
 class Fusions {
@@ -49,12 +51,24 @@ class Fusions {
   // Whether the convolution is the first operand of its addition, which there is.
   bool SumIsFirst(const Fusion& fusion) const;
 
-  // Finds the tensors that only a concat reads and that their makers can write where it wants them: whole blocks of the
+  // Lets convolutions take in the max pooling behind them, `fusion` being one that could: pools says whether it does.
+  void FindPools(const std::function<bool(const Fusion& fusion)>& pools);
+
+  // The node that makes a tensor; -1: it is an input. How many nodes and outputs read it.
+  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
+  int readers(int tensor) const { return readers_[static_cast<std::size_t>(tensor)]; }
+
+  // Finds the tensors that a concat reads and that their makers can write where it wants them: whole blocks of the
   // formats, which are those of tensors. Before that no tensor is a slice. Of several images the kernel of an addition
-  // writes none.
+  // writes none, and what others read as well is none; of one image these read it there, if it has the concat's scale and format.
   void FindSlices(const std::vector<Format>& formats, std::int64_t batch);
   // Null if the tensor lies by itself.
   const Slice* SliceOf(int tensor) const;
+  // Whether a tensor that a concat reads for its channels from `channel` on is there already.
+  bool IsThere(int tensor, int concat, std::int64_t channel) const {
+    const Slice* const slice = SliceOf(tensor);
+    return slice != nullptr && slice->of == concat && slice->channel == channel;
+  }
   // The tensor in which a tensor lies: a concat's result, or the tensor itself.
   int RootOf(int tensor) const;
   // The table that the maker of a slice applies behind its own, since the concat has another scale; else empty.
@@ -63,7 +77,6 @@ class Fusions {
  private:
   const Node& node(int index) const { return graph().nodes[static_cast<std::size_t>(index)]; }
   const Tensor& tensor(int index) const { return graph().tensors[static_cast<std::size_t>(index)]; }
-  int maker(int tensor) const { return maker_[static_cast<std::size_t>(tensor)]; }
   int FusionBehind(int input) const;
   void FindFusions();
   bool WritesSlice(int index, int of, const std::vector<Format>& formats, std::int64_t batch);

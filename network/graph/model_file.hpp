@@ -10,6 +10,7 @@
 
 #include "weft/gemm/arch/device.hpp"
 #include "weft/layouts/base/abseil.hpp"
+#include "weft/network/graph/blocks.hpp"
 #include "weft/network/graph/graph.hpp"
 #include "weft/rtc/cache/archive.hpp"
 
@@ -19,6 +20,7 @@ namespace weft::network {
 struct SavedPlan {
   std::int64_t batch = 1;
   bool fuse = true;
+  Blocks blocks = Blocks::kWhereQuicker;
   std::vector<Format> formats{};               // that the planner chose among; empty: its rule
   arch::DeviceLimits gpu{};                    // compute_capability is 0 of a plan for the CPU
   std::map<std::string, std::string> tiles{};  // of its convolutions, by the names of their steps

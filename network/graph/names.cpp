@@ -29,6 +29,9 @@ constexpr std::pair<Format, const char*> kFormats[] = {{Format::kNhwc, "nhwc"},
                                                        {Format::kNc4, "nc4"},
                                                        {Format::kNc32, "nc32"},
                                                        {Format::kNchw, "nchw"}};
+constexpr std::pair<Blocks, const char*> kBlocks[] = {{Blocks::kWhereQuicker, "where_quicker"},
+                                                      {Blocks::kAlways, "always"},
+                                                      {Blocks::kNever, "never"}};
 
 template <class Word, std::size_t kCount>
 const char* Find(const std::pair<Word, const char*> (&words)[kCount], Word word) {
@@ -58,6 +61,9 @@ const char* NameOf(Element element) {
 const char* NameOf(Format format) {
   return Find(kFormats, format);
 }
+const char* NameOf(Blocks blocks) {
+  return Find(kBlocks, blocks);
+}
 std::optional<Kind> KindOf(std::string_view name) {
   return Find(kKinds, name);
 }
@@ -66,6 +72,9 @@ std::optional<Element> ElementOf(std::string_view name) {
 }
 std::optional<Format> FormatOf(std::string_view name) {
   return Find(kFormats, name);
+}
+std::optional<Blocks> BlocksOf(std::string_view name) {
+  return Find(kBlocks, name);
 }
 
 absl::Status OfNode(const absl::Status& status, std::string_view node) {

@@ -1,4 +1,4 @@
-// The words that files and messages have for kinds, elements and formats, and numbers out of constants.
+// The words that files and messages have for kinds, elements, formats and choices, and numbers out of constants.
 #pragma once
 
 #include <cstring>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/network/graph/blocks.hpp"
 #include "weft/network/graph/graph.hpp"
 
 namespace weft::network {
@@ -13,9 +14,11 @@ namespace weft::network {
 const char* NameOf(Kind kind);
 const char* NameOf(Element element);
 const char* NameOf(Format format);
+const char* NameOf(Blocks blocks);
 std::optional<Kind> KindOf(std::string_view name);
 std::optional<Element> ElementOf(std::string_view name);
 std::optional<Format> FormatOf(std::string_view name);
+std::optional<Blocks> BlocksOf(std::string_view name);
 
 // An error about a node, as that of one of its operators.
 absl::Status OfNode(const absl::Status& status, std::string_view node);

@@ -14,15 +14,14 @@ struct alignas(16) SumQuad {
 
 inline namespace WEFT_BACKEND {
 
-// A block makes kGroups groups of 16 channels, and kParts threads share the pixels of each.
+// 1 << log_parts threads of a block share the pixels of a group of 16 channels, and add up their sums.
 template <bool kWide>
 struct GlobalAverageKernel {
   using Params = GlobalAverageParams;
-  static constexpr int kGroups = 16, kParts = 8;
-  static constexpr int kThreads = kGroups * kParts;
-  static constexpr int kTogether = kWide ? 4 : 1;  // pixels that a thread loads before it uses one
-  static constexpr int kMinBlocksPerSm = kWide ? 8 : 3;
-  static constexpr std::int32_t kBlockUnits = kGroups;  // groups that a block makes
+  static constexpr int kThreads = 512;
+  static constexpr int kTogether = kWide ? 8 : 1;  // pixels that a thread loads before it uses one
+  static constexpr int kMinBlocksPerSm = kWide ? 2 : 1;
+  static constexpr Share kShare = {};
   static constexpr arch::Requires kRequires{.min = 75};
   static constexpr bool kDependent = true;
   struct SharedStorage {
@@ -32,81 +31,74 @@ struct GlobalAverageKernel {
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     t.LetLaterGridsStart();
     t.WaitForEarlierGrids();
-    const std::int32_t unit = t.block_x() * kGroups + t.tid() % kGroups;
-    const int part = t.tid() / kGroups;
-    Place at;
-    std::int32_t c = 0, kept = 0;
-    if (unit < p.units.count) {
-      at = p.units.At(unit);
-      c = at.c - p.channels.begin;
-      kept = p.channels.count - c;
-    }
+    const int groups = kThreads >> p.log_parts;  // of a block
+    const std::int32_t unit = t.block_x() * groups + (t.tid() & (groups - 1));
+    const int part = t.tid() / groups;
+    const bool exists = unit < p.units.count;
+    const Place at = p.units.At(exists ? unit : 0);
+    const std::int32_t c = at.c - p.channels.begin, kept = p.channels.count - c;
     SumQuad sums[4] = {};
-    if (kept > 0) AddUp(p, t, at, c, part, sums);
-    WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) t.StoreShared(&shared.quad[i][t.tid()], sums[i]);
-    WEFT_UNROLL
-    for (int half = kParts / 2; half > 0; half /= 2) {
+    if (exists && kept > 0) AddUp(p, t, at, c, part, sums);
+    const int parts = 1 << p.log_parts;
+    if (parts > 1) {
+      WEFT_UNROLL
+      for (int i = 0; i < 4; ++i) t.StoreShared(&shared.quad[i][t.tid()], sums[i]);
+    }
+    for (int half = parts / 2; half > 0; half /= 2) {
       t.SyncThreads();
-      if (part < half) {
+      if (part >= half) continue;
+      WEFT_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const SumQuad others = t.LoadShared(&shared.quad[i][t.tid() + half * groups]);
         WEFT_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          const SumQuad others = t.LoadShared(&shared.quad[i][t.tid() + half * kGroups]);
-          for (int j = 0; j < 4; ++j) sums[i].sum[j] += others.sum[j];
-          t.StoreShared(&shared.quad[i][t.tid()], sums[i]);
-        }
+        for (int j = 0; j < 4; ++j) sums[i].sum[j] += others.sum[j];
+        t.StoreShared(&shared.quad[i][t.tid()], sums[i]);
       }
     }
-    if (part != 0 || unit >= p.units.count) return;
+    if (part != 0 || !exists) return;
     Bytes made{};
     WEFT_UNROLL
     for (int i = 0; i < 4; ++i) {
       float steps[4];
       WEFT_UNROLL
       for (int j = 0; j < 4; ++j) {
-        steps[j] = epilogues::Mul(static_cast<float>(sums[i].sum[j] - p.subtract), p.ratio);
+        const auto sum = static_cast<float>(sums[i].sum[j] - p.subtract);
+        steps[j] = Limited(epilogues::Mul(sum, p.ratio), p.to_dst);
       }
-      made.quad[i] = BytesOf(t, steps, p.to_dst);
+      made.quad[i] = RoundedBytes(t, steps, p.to_dst);
     }
     KeepFirst(made, kept);
-    StoreChannels<kWide>(t, p.dst, at, p.channels, made);
+    StoreChannels(t, p.dst, at, p.channels, made);
   }
 
  private:
-  // Adds up bytes of the pixels of a part: two in the 16 bits each of a word, as long as these have room.
   WEFT_DEVICE static void AddUp(const Params& p, arch::Thread t, Place at, std::int32_t c, int part,
                                 SumQuad (&sums)[4]) {
-    constexpr std::int32_t kMost = 65535 / 255 / kTogether;
-    std::int32_t pixel = part;
-    while (pixel < p.pixels) {
-      std::uint32_t even[4] = {}, odd[4] = {};
-      for (std::int32_t i = 0; i < kMost && pixel < p.pixels; ++i, pixel += kTogether * kParts) {
-        Bytes loaded[kTogether];
-        WEFT_UNROLL
-        for (int j = 0; j < kTogether; ++j) {
-          at.pixel = pixel + j * kParts;
-          if (at.pixel < p.pixels) {
-            loaded[j] = LoadChannels<kWide>(t, p.src, at, c);
-          } else {
-            for (int q = 0; q < 4; ++q) loaded[j].quad[q] = p.flip;
-          }
-        }
-        WEFT_UNROLL
-        for (int j = 0; j < kTogether; ++j) {
-          WEFT_UNROLL
-          for (int q = 0; q < 4; ++q) {
-            const std::uint32_t word = loaded[j].quad[q] ^ p.flip;
-            even[q] += word & 0x00ff00ffu;
-            odd[q] += word >> 8 & 0x00ff00ffu;
-          }
+    const std::uint8_t* from = AddressOf<const std::uint8_t>(p.src, {.n = at.n, .pixel = part}, c);
+    const std::int64_t step = p.src.pixel << p.log_parts;
+    for (std::int32_t pixel = part; pixel < p.pixels; pixel += kTogether << p.log_parts) {
+      Bytes loaded[kTogether];
+      bool exists[kTogether];
+      WEFT_UNROLL
+      for (int i = 0; i < kTogether; ++i, from += step) {
+        at.pixel = pixel + (i << p.log_parts);
+        exists[i] = at.pixel < p.pixels;
+        if constexpr (kWide) {
+          loaded[i] = t.LoadGlobalCoherentOr0(reinterpret_cast<const Bytes*>(from), exists[i]);
+        } else {
+          loaded[i] = LoadChannels(t, p.src, at, c);
         }
       }
       WEFT_UNROLL
-      for (int q = 0; q < 4; ++q) {
-        sums[q].sum[0] += static_cast<std::int32_t>(even[q] & 0xffffu);
-        sums[q].sum[1] += static_cast<std::int32_t>(odd[q] & 0xffffu);
-        sums[q].sum[2] += static_cast<std::int32_t>(even[q] >> 16);
-        sums[q].sum[3] += static_cast<std::int32_t>(odd[q] >> 16);
+      for (int i = 0; i < kTogether; ++i) {
+        WEFT_UNROLL
+        for (int q = 0; q < 4; ++q) {
+          const std::uint32_t word = exists[i] ? loaded[i].quad[q] ^ p.flip : 0;
+          WEFT_UNROLL
+          for (int j = 0; j < 4; ++j) {
+            sums[q].sum[j] = t.Dp4aU8S8(word, 1u << 8 * j, sums[q].sum[j]);
+          }
+        }
       }
     }
   }

@@ -1,4 +1,4 @@
-// How a thread loads, computes with and stores 16 channels of a pixel.
+// How a thread loads, computes with and stores adjacent channels of a pixel.
 #pragma once
 
 #include <bit>
@@ -16,13 +16,12 @@ struct alignas(16) FloatQuad {
   float lane[4];
 };
 
-// 16 adjacent channels of a pixel.
-template <class Quad>
-struct alignas(16) Sixteen {
-  Quad quad[4];
+// Adjacent channels of a pixel, 4 in each quad.
+template <class Quad, int kQuads = 4>
+struct alignas(kQuads == 4 ? 16 : alignof(Quad)) Group {
+  Quad quad[kQuads];
 };
-using Bytes = Sixteen<std::uint32_t>;
-using Floats = Sixteen<FloatQuad>;
+using Bytes = Group<std::uint32_t>;
 
 template <class Quad>
 inline constexpr bool kIsBytes = std::is_same_v<Quad, std::uint32_t>;
@@ -44,87 +43,69 @@ constexpr void SetLane(FloatQuad& quad, int i, float lane) {
 
 inline namespace WEFT_BACKEND {
 
-// Channels c to c + 15 of a pixel; those that do not lie in memory are zeros. kWide: all do, and the tensor's accesses
-// are the widest ones.
-template <bool kWide, class Quad = std::uint32_t>
-WEFT_DEVICE Sixteen<Quad> LoadChannels(arch::Thread t, const TensorView& from, const Place& at,
-                                       std::int32_t c) {
-  const auto* const memory = static_cast<const LaneOf<Quad>*>(from.address);
-  const auto quad = [&](std::int32_t first) {
-    return t.LoadGlobalCoherent(
-        reinterpret_cast<const Quad*>(memory + from.Offset(at.n, first, at.pixel)));
+// The address of channel c of a place's pixel.
+template <class Lane>
+WEFT_DEVICE Lane* AddressOf(const TensorView& view, const Place& at, std::int32_t c) {
+  return static_cast<Lane*>(view.address) + view.Offset(at.n, c, at.pixel);
+}
+
+// Channels c to c + 15 of a pixel; those that do not lie in memory are zeros.
+template <class Quad = std::uint32_t>
+WEFT_DEVICE Group<Quad> LoadChannels(arch::Thread t, const TensorView& from, const Place& at,
+                                     std::int32_t c) {
+  const auto address = [&](std::int32_t first) {
+    return AddressOf<const LaneOf<Quad>>(from, at, first);
   };
-  const auto all = [&] {
-    return t.LoadGlobalCoherent(
-        reinterpret_cast<const Bytes*>(memory + from.Offset(at.n, c, at.pixel)));
-  };
-  Sixteen<Quad> x{};
-  if constexpr (kWide && kIsBytes<Quad>) {
-    x = all();
-  } else if constexpr (kWide) {
-    WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) x.quad[i] = quad(c + 4 * i);
-  } else {
-    if constexpr (kIsBytes<Quad>) {
-      if (from.width == kGroup && c >= 0 && c + kGroup <= from.channels) return all();
+  Group<Quad> x{};
+  if constexpr (kIsBytes<Quad>) {
+    if (from.width == kGroup && c >= 0 && c + kGroup <= from.channels) {
+      return t.LoadGlobalCoherent(reinterpret_cast<const Bytes*>(address(c)));
+    }
+  }
+  WEFT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const std::int32_t first = c + 4 * i;
+    if (from.width >= 4 && first >= 0 && first + 4 <= from.channels) {
+      x.quad[i] = t.LoadGlobalCoherent(reinterpret_cast<const Quad*>(address(first)));
+      continue;
     }
     WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const std::int32_t first = c + 4 * i;
-      if (from.width >= 4 && first >= 0 && first + 4 <= from.channels) {
-        x.quad[i] = quad(first);
-        continue;
-      }
-      WEFT_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        if (first + j < 0 || first + j >= from.channels) continue;
-        SetLane(x.quad[i], j,
-                t.LoadGlobalCoherent(memory + from.Offset(at.n, first + j, at.pixel)));
-      }
+    for (int j = 0; j < 4; ++j) {
+      if (first + j < 0 || first + j >= from.channels) continue;
+      SetLane(x.quad[i], j, t.LoadGlobalCoherent(address(first + j)));
     }
   }
   return x;
 }
 
 // Stores those of channels at.c to at.c + 15 that a run makes.
-template <bool kWide, class Quad>
+template <class Quad>
 WEFT_DEVICE void StoreChannels(arch::Thread t, const TensorView& to, const Place& at,
-                               const Channels& made, const Sixteen<Quad>& x) {
-  auto* const memory = static_cast<LaneOf<Quad>*>(to.address);
-  const auto quad = [&](std::int32_t first, const Quad& value) {
-    t.StoreGlobal(reinterpret_cast<Quad*>(memory + to.Offset(at.n, first, at.pixel)), value);
-  };
-  const auto all = [&](const Bytes& value) {
-    t.StoreGlobal(reinterpret_cast<Bytes*>(memory + to.Offset(at.n, at.c, at.pixel)), value);
-  };
-  if constexpr (kWide && kIsBytes<Quad>) {
-    all(x);
-  } else if constexpr (kWide) {
-    WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) quad(at.c + 4 * i, x.quad[i]);
-  } else {
-    if constexpr (kIsBytes<Quad>) {
-      if (to.width == kGroup && at.c >= made.begin && at.c + kGroup <= made.end) return all(x);
+                               const Channels& made, const Group<Quad>& x) {
+  const auto address = [&](std::int32_t first) { return AddressOf<LaneOf<Quad>>(to, at, first); };
+  if constexpr (kIsBytes<Quad>) {
+    if (to.width == kGroup && at.c >= made.begin && at.c + kGroup <= made.end) {
+      return t.StoreGlobal(reinterpret_cast<Bytes*>(address(at.c)), x);
+    }
+  }
+  WEFT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const std::int32_t first = at.c + 4 * i;
+    if (to.width >= 4 && first >= made.begin && first + 4 <= made.end) {
+      t.StoreGlobal(reinterpret_cast<Quad*>(address(first)), x.quad[i]);
+      continue;
     }
     WEFT_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const std::int32_t first = at.c + 4 * i;
-      if (to.width >= 4 && first >= made.begin && first + 4 <= made.end) {
-        quad(first, x.quad[i]);
-        continue;
-      }
-      WEFT_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        if (first + j < made.begin || first + j >= made.end) continue;
-        t.StoreGlobal(memory + to.Offset(at.n, first + j, at.pixel), LaneAt(x.quad[i], j));
-      }
+    for (int j = 0; j < 4; ++j) {
+      if (first + j < made.begin || first + j >= made.end) continue;
+      t.StoreGlobal(address(first + j), LaneAt(x.quad[i], j));
     }
   }
 }
 
 // The first `count` of 16 channels, and zeros.
 template <class Quad>
-WEFT_DEVICE void KeepFirst(Sixteen<Quad>& x, std::int32_t count) {
+WEFT_DEVICE void KeepFirst(Group<Quad>& x, std::int32_t count) {
   WEFT_UNROLL
   for (int i = 0; i < 4; ++i) {
     const std::int32_t kept = count - 4 * i;
@@ -139,26 +120,48 @@ WEFT_DEVICE void KeepFirst(Sixteen<Quad>& x, std::int32_t count) {
   }
 }
 
-// Byte i of a word that ByteNumbers::flip has been applied to.
+// Byte i of a word that ByteNumbers::flip has been applied to, and 2^15.
+WEFT_DEVICE float FloatAbove(arch::Thread t, std::uint32_t word, int i) {
+  return std::bit_cast<float>(
+      t.BytePermute(word, 0x47000000u, 0x7604u | static_cast<std::uint32_t>(i) << 4));
+}
 WEFT_DEVICE float FloatOf(arch::Thread t, std::uint32_t word, int i, float base) {
-  const std::uint32_t bits =
-      t.BytePermute(word, 0x4b000000u, 0x7440u + static_cast<std::uint32_t>(i));
-  return epilogues::Add(std::bit_cast<float>(bits), -base);
+  return epilogues::Add(FloatAbove(t, word, i), -base);
 }
 
-// Four floats as bytes. In the binade of 1.5 * 2^23 floats are one apart, so that a sum there is rounded to an integer,
-// another one is exact, and the lowest byte is that of the integer.
-WEFT_DEVICE std::uint32_t BytesOf(arch::Thread t, const float (&x)[4], const ByteResult& to) {
+// x / by, to the bit. kWide: by Markstein's correction of the product with the reciprocal, which needs that no step
+// leaves the range of normal numbers: of scales that IsUsual the quotients that count are such.
+template <bool kWide>
+WEFT_DEVICE float Quotient(float x, const Divisor& by) {
+  if constexpr (!kWide) return x / by.divisor;
+  const float near = epilogues::Mul(x, by.reciprocal);
+  return epilogues::Fma(epilogues::Fma(-near, by.divisor, x), by.reciprocal, near);
+}
+
+// A number that is no signaling NaN, limited; NaN gives the lower limit.
+WEFT_DEVICE float Limited(float x, const ByteResult& to) {
+  return __builtin_fminf(__builtin_fmaxf(x, to.low), to.high);
+}
+
+// Four floats within the limits as bytes, with `add`. In the binade of 1.5 * 2^23 floats are one apart, so that a sum there
+// is rounded to an integer, another one is exact, and the lowest byte is that of the integer.
+WEFT_DEVICE std::uint32_t RoundedBytes(arch::Thread t, const float (&x)[4], const ByteResult& to) {
   constexpr float kMagic = 12582912.0f;
   std::uint32_t bits[4];
   WEFT_UNROLL
   for (int i = 0; i < 4; ++i) {
-    const float rounded = epilogues::Add(epilogues::Clamp(x[i], to.low, to.high), kMagic);
-    bits[i] = std::bit_cast<std::uint32_t>(epilogues::Add(rounded, to.add));
+    bits[i] = std::bit_cast<std::uint32_t>(epilogues::Add(epilogues::Add(x[i], kMagic), to.add));
   }
   const std::uint32_t low = t.BytePermute(bits[0], bits[1], 0x0040u);
   const std::uint32_t high = t.BytePermute(bits[2], bits[3], 0x0040u);
   return t.BytePermute(low, high, 0x5410u);
+}
+
+// Calls function.operator()<Byte>() with what the bytes of a result are.
+template <class Function>
+WEFT_DEVICE void VisitByte(const ByteResult& to, const Function& function) {
+  if (to.is_signed) return function.template operator()<std::int8_t>();
+  function.template operator()<std::uint8_t>();
 }
 
 }  // namespace WEFT_BACKEND

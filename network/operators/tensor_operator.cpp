@@ -34,6 +34,24 @@ gemm::TensorArgument ArgumentOf(const char* field, const void* address, const Te
           .line_bytes = t.bytes()};
 }
 
+// The channels of dst that are written: of whole blocks a part of each image, beside which others may be read.
+gemm::TensorArgument DestinationOf(const void* address, const TensorProblem& p) {
+  gemm::TensorArgument dst = ArgumentOf("dst", address, p.dst);
+  const TensorExtents& e = p.dst.extents;
+  const std::int64_t end = p.first_channel + p.src.extents.c;
+  VisitFormat(p.dst.format, [&]<class Layout>() {
+    constexpr std::int64_t kBlock = Layout::kInterleave;
+    if (address == nullptr || kBlock < 2 || p.src.extents.c >= e.c) return;
+    if (p.first_channel % kBlock != 0 || (end % kBlock != 0 && end != e.c)) return;
+    const std::int64_t begin = Layout::ChannelOffset(e, p.first_channel);
+    dst.address = static_cast<const char*>(address) + begin;
+    dst.pitch_bytes = Layout::ImageStride(e);
+    dst.line_bytes = (end == e.c ? dst.pitch_bytes : Layout::ChannelOffset(e, end)) - begin;
+    dst.lines = e.n;
+  });
+  return dst;
+}
+
 // Writes the address, and the widest access that it allows. False if that is not the widest that the format allows.
 bool SetAddress(const void* address, std::int64_t element_bytes, TensorView* view) {
   const std::int32_t widest = view->width;
@@ -99,9 +117,9 @@ absl::Status TensorOperator::CheckArguments(const Arguments& args) const {
   for (gemm::TensorArgument& t : read) t.may_be_output = state_->plan.in_place;
   const gemm::OutputRun no_run;
   const gemm::EpilogueFacts no_epilogue;
-  return gemm::CheckArguments(
-      state_->who.c_str(), absl::MakeConstSpan(read, state_->has_other ? 2 : 1),
-      ArgumentOf("dst", args.dst, p.dst), {.facts = no_epilogue, .run = no_run});
+  return gemm::CheckArguments(state_->who.c_str(),
+                              absl::MakeConstSpan(read, state_->has_other ? 2 : 1),
+                              DestinationOf(args.dst, p), {.facts = no_epilogue, .run = no_run});
 }
 
 namespace {
@@ -120,11 +138,14 @@ void MakeLaunch(const TensorProblem& problem, const TensorPlan& plan,
         if (plan.kernel == TensorKernel::kQuantizeImage) {
           wide = IsAligned(args.src) && IsAligned(args.dst);
         }
-        launch->kernel = 2 * static_cast<int>(plan.kernel) + (plan.wide && wide ? 1 : 0);
+        wide = wide && plan.wide;
+        p.units = plan.units[wide ? 1 : 0];
+        launch->kernel = NumberOf(plan.kernel, wide);
         launch->params = &p;
         gemm::VisitKernel<TensorKernels>(launch->kernel, [&]<class Kernel>() {
-          constexpr std::int32_t kBlock = Kernel::kBlockUnits;
-          launch->grid = {(p.units.count + kBlock - 1) / kBlock, 1, 1};
+          std::int32_t block = Kernel::kThreads;
+          if constexpr (std::is_same_v<Params, GlobalAverageParams>) block >>= p.log_parts;
+          launch->grid = {(p.units.count + block - 1) / block, 1, 1};
         });
       },
       *params);
@@ -150,8 +171,9 @@ absl::Status TensorOperator::Prepare() const {
 
 std::vector<int> TensorOperator::kernels() const {
   if (state_->empty) return {};
-  const int narrow = 2 * static_cast<int>(state_->plan.kernel);
-  return state_->plan.wide ? std::vector<int>{narrow + 1, narrow} : std::vector<int>{narrow};
+  const auto& [kernel, wide] = std::pair(state_->plan.kernel, state_->plan.wide);
+  if (!wide) return {NumberOf(kernel, false)};
+  return {NumberOf(kernel, true), NumberOf(kernel, false)};
 }
 
 absl::Status TensorOperator::Run(const Arguments& args, Stream stream,

@@ -5,6 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <variant>
+
+#include "weft/gemm/tile/tile.hpp"
+#include "weft/network/operators/tensor_kernels.hpp"
 
 namespace weft::network {
 namespace {
@@ -14,8 +18,15 @@ constexpr std::int64_t kMostFlat = std::numeric_limits<std::int32_t>::max() - 81
 std::int32_t Int(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
-gemm::FastDivmod Divisor(std::int64_t value) {
+gemm::FastDivmod Divmod(std::int64_t value) {
   return gemm::FastDivmod(Int(value));
+}
+Divisor DivisorOf(float value) {
+  return {.divisor = value, .reciprocal = 1.0f / value};
+}
+// Whether steps of quotients by a scale, which kernels of wide accesses take apart, are normal numbers.
+bool IsUsual(float scale) {
+  return scale > 0x1p-60f && scale < 0x1p60f;
 }
 
 int ZeroOf(const TensorType& t) {
@@ -25,13 +36,13 @@ int ZeroOf(const TensorType& t) {
 ByteNumbers NumbersOf(Element element, int zero_point) {
   const bool is_signed = element == Element::kInt8;
   return {.flip = is_signed ? 0x80808080u : 0u,
-          .base = 8388608.0f + static_cast<float>((is_signed ? 128 : 0) + zero_point)};
+          .base = 32768.0f + static_cast<float>((is_signed ? 128 : 0) + zero_point)};
 }
 
 // Of floats that have the zero point already.
 ByteResult ResultOf(Element element) {
   const auto low = static_cast<float>(LeastOf(element));
-  return {.low = low, .high = low + 255.0f, .add = 0.0f};
+  return {.is_signed = element == Element::kInt8, .low = low, .high = low + 255.0f, .add = 0.0f};
 }
 // Of floats that are rounded before the zero point is added.
 ByteResult RoundedFirst(const TensorType& t) {
@@ -65,8 +76,16 @@ TensorView ViewOf(const TensorType& t) {
   return v;
 }
 
+// Whether QuantizeImageKernel makes it, of addresses that are multiples of 16.
+bool IsImage(const TensorProblem& p) {
+  const TensorExtents& e = p.src.extents;
+  return p.kind == Kind::kQuantize && p.src.format == Format::kNchw && e.h * e.w % 4 == 0 &&
+         ((p.dst.format == Format::kNc4 && e.c <= 4) ||
+          (p.dst.format == Format::kNhwc && e.c == 3));
+}
+
 // The tensors of a problem as a run sees them: as one row of elements, where they all lie in the same way and
-// nothing fills their blocks.
+// nothing fills their blocks; an image as one or two rows of pixels.
 struct Tensors {
   TensorType src, other, dst;
   bool flat = false;
@@ -81,6 +100,13 @@ Tensors TensorsOf(const TensorProblem& p, bool has_other) {
                      p.kind == Kind::kGlobalAveragePool || p.kind == Kind::kResize;
   t.flat = !pools && like_dst(t.src) && like_dst(t.other) &&
            StoredChannels(t.dst) == t.dst.extents.c && t.dst.size() <= kMostFlat;
+  if (IsImage(p)) {
+    for (TensorType* tensor : {&t.src, &t.other, &t.dst}) {
+      TensorExtents& e = tensor->extents;
+      const std::int64_t pixels = e.h * e.w;
+      e.h = pixels % 8 == 0 ? 2 : 1, e.w = pixels / e.h;
+    }
+  }
   if (!t.flat) return t;
   for (TensorType* tensor : {&t.src, &t.other, &t.dst}) {
     tensor->extents = {.n = 1, .c = tensor->size(), .h = 1, .w = 1};
@@ -98,20 +124,30 @@ Channels ChannelsOf(const TensorProblem& p, const Tensors& t) {
   return c;
 }
 
-Units UnitsOf(const Tensors& t, const Channels& made) {
+Units UnitsOf(const Tensors& t, const Channels& made, const Share& share) {
   Units u;
-  u.first = made.begin / kGroup * kGroup;
-  const std::int64_t groups = RoundUp(std::int64_t{made.end} - u.first, kGroup) / kGroup;
+  u.share = share, u.end = made.end;
+  u.first = made.begin / share.channels * share.channels;
+  const std::int64_t groups =
+      RoundUp(std::int64_t{made.end} - u.first, share.channels) / share.channels;
+  const TensorExtents& e = t.dst.extents;
   const auto has = [&](Format format) {
     return t.src.format == format || t.other.format == format || t.dst.format == format;
   };
   // Where channels are apart neighbours make the next pixel; where all lie side by side, the next channels.
-  std::int64_t inner = u.first % 32 == 0 && groups % 2 == 0 ? 2 : 1;
+  std::int64_t inner = u.first % 32 == 0 && groups % 2 == 0 ? 2 : 1, outer = 0, rows = e.h;
   if (has(Format::kNhwc)) inner = groups;
   if (has(Format::kNchw) || has(Format::kNc4)) inner = 1;
-  const std::int64_t pixels = t.dst.extents.h * t.dst.extents.w;
-  u.inner = Divisor(inner), u.pixels = Divisor(pixels), u.outer = Divisor(groups / inner);
-  u.count = Int(t.dst.extents.n * pixels * groups);
+  outer = groups / inner;
+  u.row_pixels = Int(e.w), u.pixels = Int(e.h * e.w);
+  if (t.flat) {
+    inner = kFlatGroups, outer = 1, rows = gemm::CeilDiv(groups, inner);
+    u.row_channels = kFlatGroups * share.channels, u.row_pixels = 0;
+  }
+  const std::int64_t columns = gemm::CeilDiv(e.w, std::int64_t{share.columns});
+  rows = gemm::CeilDiv(rows, std::int64_t{share.rows});
+  u.inner = Divmod(inner), u.columns = Divmod(columns), u.rows = Divmod(rows);
+  u.outer = Divmod(outer), u.count = Int(e.n * rows * columns * inner * outer);
   return u;
 }
 
@@ -124,7 +160,6 @@ template <class Params>
 bool Place(const TensorProblem& problem, const Tensors& t, Params* p) {
   p->src = ViewOf(t.src), p->dst = ViewOf(t.dst);
   p->channels = ChannelsOf(problem, t);
-  p->units = UnitsOf(t, p->channels);
   // What a thread loads begins `begin` channels before what it stores.
   while (p->channels.begin % p->src.width != 0) p->src.width = p->src.width == kGroup ? 4 : 1;
   return IsWide(p->src, t.src.element) && IsWide(p->dst, t.dst.element) &&
@@ -154,14 +189,12 @@ TensorPlan PlanPointwise(const TensorProblem& problem) {
   switch (problem.kind) {
     case Kind::kQuantize:
       plan.kernel = TensorKernel::kQuantize;
-      if (problem.src.format == Format::kNchw && problem.dst.format == Format::kNc4 &&
-          problem.src.extents.c <= 4 && problem.src.extents.h * problem.src.extents.w % 4 == 0) {
-        plan.kernel = TensorKernel::kQuantizeImage;
-        plan.wide = true;
-      }
+      if (IsImage(problem)) plan.kernel = TensorKernel::kQuantizeImage, plan.wide = true;
+      plan.wide = plan.wide && IsUsual(dst);
       plan.in_place = false;
-      p.ratio = dst;
       p.to_dst = RoundedFirst(t.dst);
+      p.least = p.to_dst.low * dst, p.most = p.to_dst.high * dst;
+      p.scale = DivisorOf(dst);
       break;
     case Kind::kDequantize:
       plan.kernel = TensorKernel::kDequantize;
@@ -185,8 +218,7 @@ TensorPlan PlanPointwise(const TensorProblem& problem) {
       break;
     case Kind::kResize: {
       plan.kernel = TensorKernel::kResize;
-      p.dst_w = Divisor(t.dst.extents.w);
-      p.factor_h = Divisor(problem.factor_h), p.factor_w = Divisor(problem.factor_w);
+      p.factor_h = Divmod(problem.factor_h), p.factor_w = Divmod(problem.factor_w);
       p.src_w = Int(t.src.extents.w);
       break;
     }
@@ -202,6 +234,29 @@ TensorPlan PlanPointwise(const TensorProblem& problem) {
   return plan;
 }
 
+// The kernel of a window whose extents it knows, or `any`.
+TensorKernel WindowKernel(const TensorProblem& p, TensorKernel any) {
+  const Window& w = p.window;
+  const bool dilated = (w.dilation_h > 1 && w.h > 1) || (w.dilation_w > 1 && w.w > 1);
+  const std::int64_t pixels = p.src.extents.h * p.src.extents.w;
+  if (w.h != w.w || w.stride_h != w.stride_w || dilated ||
+      pixels * StoredChannels(p.src) > std::numeric_limits<std::int32_t>::max()) {
+    return any;
+  }
+  const auto is = [&](std::int64_t window, std::int64_t stride) {
+    return w.h == window && w.stride_h == stride;
+  };
+  if (p.kind == Kind::kMaxPool) {
+    if (is(2, 2)) return TensorKernel::kMaxPool2By2;
+    if (is(3, 2)) return TensorKernel::kMaxPool3By3;
+    if (is(5, 1)) return TensorKernel::kMaxPool5By5;
+    return any;
+  }
+  const bool inside = w.pad_top == 0 && w.pad_left == 0 && 2 * p.dst.extents.h <= p.src.extents.h &&
+                      2 * p.dst.extents.w <= p.src.extents.w;
+  return is(2, 2) && inside ? TensorKernel::kAveragePool2By2 : any;
+}
+
 TensorPlan PlanPool(const TensorProblem& problem) {
   const Tensors t = TensorsOf(problem, false);
   const Window& w = problem.window;
@@ -210,7 +265,10 @@ TensorPlan PlanPool(const TensorProblem& problem) {
   plan.wide = Place(problem, t, &p);
   plan.kernel =
       problem.kind == Kind::kMaxPool ? TensorKernel::kMaxPool : TensorKernel::kAveragePool;
-  p.dst_w = Divisor(t.dst.extents.w);
+  if (problem.kind == Kind::kAveragePool) {
+    plan.wide = plan.wide && IsUsual(t.src.quantization.scale) && IsUsual(t.dst.quantization.scale);
+  }
+  if (plan.wide) plan.kernel = WindowKernel(problem, plan.kernel);
   p.src_h = Int(t.src.extents.h), p.src_w = Int(t.src.extents.w);
   p.window_h = Int(w.h), p.window_w = Int(w.w);
   p.stride_h = Int(w.stride_h), p.stride_w = Int(w.stride_w);
@@ -222,9 +280,12 @@ TensorPlan PlanPool(const TensorProblem& problem) {
                   ? p.from_src.flip
                   : 0x01010101u * static_cast<std::uint8_t>(ZeroOf(t.src));
   p.to_dst = ResultOf(t.dst.element);
-  p.src_scale = t.src.quantization.scale, p.dst_scale = t.dst.quantization.scale;
+  p.src_scale = t.src.quantization.scale, p.dst_scale = DivisorOf(t.dst.quantization.scale);
   p.zero_point = static_cast<float>(ZeroOf(t.dst));
-  p.count = problem.count_padding ? Int(w.h * w.w) : 0;
+  p.taken = {.divisor = 0.0f, .reciprocal = 0.0f};
+  if (problem.count_padding || plan.kernel == TensorKernel::kAveragePool2By2) {
+    p.taken = DivisorOf(static_cast<float>(w.h * w.w));
+  }
   plan.params = p;
   return plan;
 }
@@ -237,6 +298,13 @@ TensorPlan PlanGlobalAverage(const TensorProblem& problem) {
   plan.kernel = TensorKernel::kGlobalAverage;
   p.pixels = Int(t.src.extents.h * t.src.extents.w);
   p.flip = NumbersOf(t.src.element, 0).flip;
+  // As many threads as fill a GPU, where a thread has four pixels.
+  constexpr std::int64_t kThreads = 1 << 16;
+  const std::int64_t groups = gemm::CeilDiv(StoredChannels(t.dst), std::int64_t{kGroup});
+  while (p.log_parts < kMostLogParts && (4 << p.log_parts) < p.pixels &&
+         t.dst.extents.n * groups << p.log_parts < kThreads) {
+    ++p.log_parts;
+  }
   p.subtract = p.pixels * ((t.src.element == Element::kInt8 ? 128 : 0) + ZeroOf(t.src));
   p.ratio = t.src.quantization.scale / (t.dst.quantization.scale * static_cast<float>(p.pixels));
   p.to_dst = RoundedFirst(t.dst);
@@ -260,7 +328,9 @@ std::string ConvertTable(const TensorType& src, const TensorType& dst) {
   return table;
 }
 
-TensorPlan PlanTensorOperator(const TensorProblem& problem) {
+namespace {
+
+TensorPlan PlanKind(const TensorProblem& problem) {
   switch (problem.kind) {
     case Kind::kMaxPool:
       return PlanPool(problem);
@@ -271,6 +341,21 @@ TensorPlan PlanTensorOperator(const TensorProblem& problem) {
     default:
       return PlanPointwise(problem);
   }
+}
+
+}  // namespace
+
+TensorPlan PlanTensorOperator(const TensorProblem& problem) {
+  TensorPlan plan = PlanKind(problem);
+  const Tensors t =
+      TensorsOf(problem, problem.kind == Kind::kAdd || problem.kind == Kind::kMultiply);
+  const Channels channels = std::visit([](const auto& p) { return p.channels; }, plan.params);
+  for (const bool wide : {false, true}) {
+    gemm::VisitKernel<TensorKernels>(NumberOf(plan.kernel, wide), [&]<class Kernel>() {
+      plan.units[wide ? 1 : 0] = UnitsOf(t, channels, Kernel::kShare);
+    });
+  }
+  return plan;
 }
 
 }  // namespace weft::network

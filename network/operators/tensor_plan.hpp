@@ -14,8 +14,9 @@ using TensorParams = std::variant<PointwiseParams, PoolParams, GlobalAveragePara
 // All of a launch but addresses and what depends on them.
 struct TensorPlan {
   TensorKernel kernel = TensorKernel::kCopy;
-  TensorParams params;
-  bool wide = false;  // the kernel of wide accesses runs if the addresses are multiples of 16
+  TensorParams params;  // without units
+  Units units[2];       // of the kernel of any accesses, and of that of wide ones
+  bool wide = false;    // the kernel of wide accesses runs if the addresses are multiples of 16
   bool in_place =
       false;  // a thread reads of src, and of other, what it writes of dst, and nothing else
 };

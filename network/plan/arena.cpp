@@ -27,7 +27,8 @@ std::vector<Life> LivesOf(const Plan& plan) {
     const Step& s = plan.steps[static_cast<std::size_t>(step)];
     for (const int tensor : {s.src, s.other, s.dst}) {
       if (tensor < 0) continue;
-      Life& life = lives[static_cast<std::size_t>(tensor)];
+      const int within = plan.tensors[static_cast<std::size_t>(tensor)].within;
+      Life& life = lives[static_cast<std::size_t>(within >= 0 ? within : tensor)];
       if (life.first < 0) life.first = step;
       life.last = step;
     }
@@ -94,6 +95,13 @@ void PlaceInArena(Plan* plan) {
     const int holder = lives[i].holder;
     plan->tensors[i].offset =
         std::max<std::int64_t>(0, lives[holder >= 0 ? static_cast<std::size_t>(holder) : i].offset);
+  }
+  for (PlacedTensor& slice : plan->tensors) {
+    if (slice.within < 0) continue;
+    const PlacedTensor& whole = plan->tensors[static_cast<std::size_t>(slice.within)];
+    slice.offset = whole.offset + VisitFormat(whole.type.format, [&]<class Layout>() {
+                     return Layout::ChannelOffset(whole.type.extents, slice.first_channel);
+                   });
   }
 }
 

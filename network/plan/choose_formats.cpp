@@ -90,7 +90,7 @@ class Search {
   }
   double ConvertTime(int index, Format from, Format to) const {
     if (from == to) return 0.0;
-    return kLaunchMicroseconds + (Bytes(index, from) + Bytes(index, to)) / options_.bytes_per_us;
+    return TensorTime(Bytes(index, from) + Bytes(index, to), options_);
   }
 
   // Microseconds of a kernel. A convolution reads another tensor in the format that it writes.
@@ -105,7 +105,7 @@ class Search {
     if (!k.is_convolution) {
       double bytes = Bytes(k.src, src) + Bytes(k.dst, dst);
       if (k.other >= 0) bytes += Bytes(k.other, other);
-      return at->second = kLaunchMicroseconds + bytes / options_.bytes_per_us;
+      return at->second = TensorTime(bytes, options_);
     }
     TileQuestion question = k.question;
     question.src = src, question.dst = dst;
@@ -218,6 +218,10 @@ class Search {
 double PredictedTime(const Graph& graph, const std::vector<FormatKernel>& kernels,
                      const std::vector<Format>& formats, const PlanOptions& options) {
   return Search(graph, kernels, std::vector<Formats>(formats.size()), options).Total(formats);
+}
+
+double TensorTime(double bytes, const PlanOptions& options) {
+  return kLaunchMicroseconds + bytes / options.bytes_per_us;
 }
 
 void AddTimes(const Machine& machine, PlanOptions* options) {

@@ -32,6 +32,9 @@ absl::StatusOr<std::vector<Format>> ChooseFormats(const Graph& graph,
 double PredictedTime(const Graph& graph, const std::vector<FormatKernel>& kernels,
                      const std::vector<Format>& formats, const PlanOptions& options);
 
+// The microseconds of a kernel that is bound by memory and reads and writes so many bytes.
+double TensorTime(double bytes, const PlanOptions& options);
+
 // Sets options->time and options->bytes_per_us to those of the model for a machine.
 void AddTimes(const Machine& machine, PlanOptions* options);
 

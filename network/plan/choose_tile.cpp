@@ -11,6 +11,7 @@
 #include "weft/conv/ready_made.hpp"
 #include "weft/conv/ready_made_operators.hpp"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/plan/choose_block.hpp"
 
 namespace weft::network {
 namespace {
@@ -39,6 +40,12 @@ using Sum = epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::Qu
 using SumWithZeroPoint =
     epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
                      epilogues::QuantizeSteps<>, epilogues::QuantizedAdd<>,
+                     epilogues::ClampTo<std::uint8_t>>;
+
+template <int kSize, int kPadding>
+using Pooled =
+    epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
+                     epilogues::RoundFirst, epilogues::MaxPool<kSize, 2, kPadding>,
                      epilogues::ClampTo<std::uint8_t>>;
 
 using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
@@ -83,10 +90,26 @@ Candidates ConsiderAmong(const TileQuestion& q, const Machine& machine) {
                              : Consider<FamilyOf<Plain, NCxHWx<32>>>(q, machine);
 }
 
+// Of a first layer that pools its output.
+Candidates ConsiderPooled(const TileQuestion& q, const Machine& machine) {
+  if (q.src == Format::kNc4 && q.dst == Format::kNc32 && !q.depthwise && !q.adds &&
+      q.pool.step == 2) {
+    const auto is = [&](int size, int padding) {
+      return q.pool.size == size && q.pool.padding == padding;
+    };
+    if (is(3, 1)) return Consider<conv::U8Conv4Family<Pooled<3, 1>, NCxHWx<32>>>(q, machine);
+    if (is(3, 0)) return Consider<conv::U8Conv4Family<Pooled<3, 0>, NCxHWx<32>>>(q, machine);
+    if (is(2, 0)) return Consider<conv::U8Conv4Family<Pooled<2, 0>, NCxHWx<32>>>(q, machine);
+  }
+  return absl::UnimplementedError(
+      "network: no convolution pools its output so; give the pooling a kernel of its own");
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& q,
                                                           const Machine& machine) {
+  if (q.pool.exists()) return ConsiderPooled(q, machine);
   switch (q.src) {
     case Format::kNc4:
       return q.depthwise ? Consider<conv::U8Depthwise4Family<Plain, NCxHWx<4>>>(q, machine)
@@ -106,6 +129,9 @@ absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& q,
 
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, const Step& step,
                                                           const Machine& machine) {
+  if (const auto* bottleneck = std::get_if<BottleneckStep>(&step.what)) {
+    return CandidateTiles(*bottleneck, machine);
+  }
   const auto& what = std::get<ConvolutionStep>(step.what);
   const TensorType& source = plan.tensors[static_cast<std::size_t>(step.src)].type;
   Candidates found =
@@ -114,7 +140,8 @@ absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, cons
                       .dst = plan.tensors[static_cast<std::size_t>(step.dst)].type.format,
                       .depthwise = what.depthwise,
                       .source_zero_point = CorrectsSource(what.problem, source.quantization),
-                      .adds = step.other >= 0},
+                      .adds = step.other >= 0,
+                      .pool = what.pool},
                      machine);
   if (!found.ok()) return OfNode(found.status(), step.name);
   return found;
@@ -130,10 +157,10 @@ absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const
     if (candidate.tile == *wanted) return *wanted;
     names.push_back(candidate.tile);
   }
-  return OfNode(absl::InvalidArgumentError(absl::StrCat(
-                    "tile=", *wanted, " cannot run this convolution here; give one of ",
-                    absl::StrJoin(names, ", "))),
-                step.name);
+  return OfNode(
+      absl::InvalidArgumentError(absl::StrCat(
+          "tile=", *wanted, " cannot run this here; give one of ", absl::StrJoin(names, ", "))),
+      step.name);
 }
 
 }  // namespace weft::network

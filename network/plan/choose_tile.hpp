@@ -1,4 +1,4 @@
-// Which tiles can run a convolution: those of the ready-made families, by the model of times.
+// Which tiles can run a convolution: those of the ready-made families, by the model of times; and a bottleneck.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weft/conv/choose/tile_model.hpp"
+#include "weft/conv/policy/facts.hpp"
 #include "weft/conv/problem/problem.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/network/graph/tensor.hpp"
@@ -24,6 +25,7 @@ struct TileQuestion {
   bool depthwise = false;
   bool source_zero_point = false;  // whether the epilogue corrects sums for one
   bool adds = false;               // whether the epilogue reads another tensor
+  conv::PoolFacts pool{};          // the windows that the epilogue pools; NCxHWx<4> to NCxHWx<32> only
 };
 
 struct TileCandidate {
@@ -36,7 +38,7 @@ struct TileCandidate {
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const TileQuestion& question,
                                                           const Machine& machine);
 
-// The same of a step of a plan that is a convolution. The errors have the step's name.
+// The same of a step of a plan that is a convolution or a bottleneck. The errors have the step's name.
 absl::StatusOr<std::vector<TileCandidate>> CandidateTiles(const Plan& plan, const Step& step,
                                                           const Machine& machine);
 

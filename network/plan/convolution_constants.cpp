@@ -86,17 +86,18 @@ absl::Status CheckRatio(const char* what, float ratio) {
       absl::StrCat(what, " is ", ratio, "; give scales that are not so far apart"));
 }
 
-absl::Status SetNumbers(const Graph& graph, const Step& step, ConvolutionConstants* constants) {
-  const auto& what = std::get<ConvolutionStep>(step.what);
+absl::Status SetNumbers(const Graph& graph, const ConvolutionStep& what,
+                        ConvolutionConstants* constants) {
   const auto tensor = [&](int index) -> const Tensor& {
     return graph.tensors[static_cast<std::size_t>(index)];
   };
-  const Tensor& out = tensor(graph.nodes[static_cast<std::size_t>(what.node)].output);
+  const Node& node = graph.nodes[static_cast<std::size_t>(what.node)];
+  const Tensor& out = tensor(node.output);
   const auto zero = [](const Tensor& t) { return static_cast<float>(t.quantization.zero_point); };
   if (what.add < 0) {
     if (what.table.empty()) constants->zero_point = zero(out);
-    if (step.other < 0) return absl::OkStatus();
-    const Tensor& residual = tensor(graph.nodes[static_cast<std::size_t>(what.node)].inputs[1]);
+    if (node.inputs.size() < 2) return absl::OkStatus();
+    const Tensor& residual = tensor(node.inputs[1]);
     if (zero(residual) != 0.0f) constants->numbers = {{"zero_point", zero(residual)}};
     constants->gamma = residual.quantization.scale / out.quantization.scale;
     return CheckRatio("the residual's scale by the output's", constants->gamma);
@@ -145,34 +146,15 @@ void AppendTable(const Graph& graph, const ConvolutionStep& what, const Tensor& 
   constants->table_at = Append(values.data(), static_cast<std::int64_t>(values.size()), bytes);
 }
 
-}  // namespace
-
-rtc::Arguments ConvolutionConstants::At(const char* base) const {
-  rtc::Arguments args;
-  args.filter = filter;
-  args.filter.run.data = base + filter_at;
-  args.bias = base + bias_at;
-  args.channel_alpha = reinterpret_cast<const float*>(base + scales_at);
-  if (correction_at >= 0) {
-    args.source_correction = correction.With(
-        reinterpret_cast<const std::int32_t*>(base + correction_at), correction.zero_point());
-  }
-  args.zero_point = zero_point;
-  args.gamma = gamma;
-  args.filter_is_constant = true;
-  return args;
-}
-
-absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const Plan& plan,
-                                                     const Step& step, std::string* bytes) {
-  const auto& what = std::get<ConvolutionStep>(step.what);
+// src: the format of the source. corrects: whether the kernel corrects its sums for the source's zero point, which is else part of
+// the bias.
+absl::StatusOr<ConvolutionConstants> AppendAll(const Graph& graph, const ConvolutionStep& what,
+                                               Format src, bool corrects, std::string* bytes) {
   const Node& node = graph.nodes[static_cast<std::size_t>(what.node)];
   const Tensor& in = graph.tensors[static_cast<std::size_t>(node.inputs[0])];
   const Tensor& out = graph.tensors[static_cast<std::size_t>(node.output)];
   const conv::Problem& p = what.problem;
-  const Format src = plan.tensors[static_cast<std::size_t>(step.src)].type.format;
   const auto values = NumbersOf<std::int8_t>(graph, node.filter);
-  const bool corrects = CorrectsSource(p, in.quantization);
   const std::int32_t zero_point = corrects ? in.quantization.zero_point : 0;
   ConvolutionConstants constants;
   absl::Status status;
@@ -200,9 +182,41 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
       return s;
   }
   constants.scales_at = Append(scales.data(), 4 * p.k, bytes);
-  if (absl::Status s = SetNumbers(graph, step, &constants); !s.ok()) return s;
+  if (absl::Status s = SetNumbers(graph, what, &constants); !s.ok()) return s;
   AppendTable(graph, what, out, &constants, bytes);
   return constants;
+}
+
+}  // namespace
+
+rtc::Arguments ConvolutionConstants::At(const char* base) const {
+  rtc::Arguments args;
+  args.filter = filter;
+  args.filter.run.data = base + filter_at;
+  args.bias = base + bias_at;
+  args.channel_alpha = reinterpret_cast<const float*>(base + scales_at);
+  if (correction_at >= 0) {
+    args.source_correction = correction.With(
+        reinterpret_cast<const std::int32_t*>(base + correction_at), correction.zero_point());
+  }
+  args.zero_point = zero_point;
+  args.gamma = gamma;
+  args.filter_is_constant = true;
+  return args;
+}
+
+absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const Plan& plan,
+                                                     const Step& step, std::string* bytes) {
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  const TensorType& source = plan.tensors[static_cast<std::size_t>(step.src)].type;
+  return AppendAll(graph, what, source.format, CorrectsSource(what.problem, source.quantization),
+                   bytes);
+}
+
+absl::StatusOr<ConvolutionConstants> AppendPartConstants(const Graph& graph,
+                                                         const ConvolutionStep& part,
+                                                         std::string* bytes) {
+  return AppendAll(graph, part, Format::kNc32, /*corrects=*/false, bytes);
 }
 
 }  // namespace weft::network

@@ -29,9 +29,14 @@ struct ConvolutionConstants {
   rtc::Arguments At(const char* base) const;
 };
 
-// Appends the constants of a step to *bytes, each at a multiple of 256. The errors of PackFilter and
+// Appends the constants of a step that is a convolution to *bytes, each at a multiple of 256. The errors of PackFilter and
 // MakeSourceCorrection.
 absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const Plan& plan,
                                                      const Step& step, std::string* bytes);
+
+// The same of a convolution of a bottleneck, whose bias has the source's zero point, also where there is padding.
+absl::StatusOr<ConvolutionConstants> AppendPartConstants(const Graph& graph,
+                                                         const ConvolutionStep& part,
+                                                         std::string* bytes);
 
 }  // namespace weft::network

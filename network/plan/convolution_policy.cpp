@@ -1,7 +1,10 @@
 #include "weft/network/plan/convolution_policy.hpp"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "weft/network/plan/choose_block.hpp"
 #include "weft/rtc/text/source_text.hpp"
 
 namespace weft::network {
@@ -22,27 +25,27 @@ const char* BaseOf(Format src, bool depthwise) {
   return depthwise ? "S8Depthwise32" : "S8Conv32";
 }
 
-}  // namespace
+std::string PoolOf(const conv::PoolFacts& pool) {
+  if (!pool.exists()) return "";
+  return absl::StrCat("MaxPool<", pool.size, ", ", pool.step, ", ", pool.padding, ">, ");
+}
 
-ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string& tile) {
-  const auto& what = std::get<ConvolutionStep>(step.what);
-  const auto type = [&](int place) -> const TensorType& {
-    return plan.tensors[static_cast<std::size_t>(place)].type;
-  };
-  const TensorType &src = type(step.src), &dst = type(step.dst);
-  ConvolutionPolicy policy;
+// The stages of a convolution's epilogue, and the names of their numbers that differ by step in *values. added: what is added, null
+// where nothing is. dst: of the output. corrects: as CorrectsSource.
+std::string StagesOf(const ConvolutionStep& what, const TensorType* added, Element dst,
+                     bool corrects, std::vector<std::string>* values) {
   // What follows Scale, up to the integer that ClampTo writes.
   std::vector<std::string> steps;
   const auto table_to = [&](Element element) {
     steps.push_back(absl::StrCat("Table<", TypeOf(element), ">"));
-    policy.values.emplace_back("table");
+    values->emplace_back("table");
   };
   std::string residual;
-  if (what.add < 0 && step.other >= 0) {
-    const bool centred = type(step.other).quantization.zero_point == 0;
+  if (what.add < 0 && added != nullptr) {
+    const bool centred = added->quantization.zero_point == 0;
     residual = absl::StrCat(centred ? "Residual<" : "ResidualWithZeroPoint<",
-                            TypeOf(type(step.other).element), ">, ");
-    if (!centred) policy.values.emplace_back("zero_point");
+                            TypeOf(added->element), ">, ");
+    if (!centred) values->emplace_back("zero_point");
   }
   const bool has_table = !what.table.empty();
   const bool table_is_first = has_table && (what.add < 0 || !what.table_is_last);
@@ -52,29 +55,80 @@ ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string
     steps.emplace_back("RoundFirst");
   } else {
     steps.push_back(absl::StrCat("QuantizeSteps<", TypeOf(what.element), ">"));
-    policy.values.emplace_back("zero_point");
+    values->emplace_back("zero_point");
   }
   if (what.add >= 0) {
-    steps.push_back(absl::StrCat("QuantizedAdd<", TypeOf(type(step.other).element), ", ",
+    steps.push_back(absl::StrCat("QuantizedAdd<", TypeOf(added->element), ", ",
                                  what.sum_is_first ? "true" : "false", ">"));
-    policy.values.insert(policy.values.end(), {"sum_ratio", "fixed"});
+    values->insert(values->end(), {"sum_ratio", "fixed"});
   }
   if (has_table && !table_is_first) table_to(what.table_element);
-  const std::string output =
-      dst.element == Element::kFloat
-          ? "ToFloat"
-          : absl::StrCat(absl::StrJoin(steps, ", "), ", ClampTo<", TypeOf(dst.element), ">");
-  const std::string stages = absl::StrCat(
-      residual, CorrectsSource(what.problem, src.quantization) ? "SourceZeroPoint, " : "",
-      "SumBias, Scale, ", output);
+  const std::string output = dst == Element::kFloat
+                                 ? "ToFloat"
+                                 : absl::StrCat(absl::StrJoin(steps, ", "), ", ", PoolOf(what.pool),
+                                                "ClampTo<", TypeOf(dst), ">");
+  return absl::StrCat(residual, corrects ? "SourceZeroPoint, " : "", "SumBias, Scale, ", output);
+}
+
+// Epilogues by name, in the namespace network_epilogue.
+std::string EpiloguesOf(const std::vector<std::pair<std::string, std::string>>& stages) {
+  std::string text = "namespace network_epilogue {\nusing namespace weft::epilogues;\n";
+  for (const auto& [name, of_it] : stages) {
+    absl::StrAppend(&text, "struct ", name, " : Chain<", of_it, "> {};\n");
+  }
+  return text + "}\n";
+}
+
+std::string SourceElementOf(const TensorType& src) {
+  return src.element == Element::kUint8 ? "std::uint8_t" : "";
+}
+
+ConvolutionPolicy PolicyOf(const BottleneckStep& what, const TensorType& src, const TensorType& dst,
+                           const std::string& tile) {
+  ConvolutionPolicy policy;
+  std::vector<std::string> none;  // only the third has numbers
+  std::vector<std::pair<std::string, std::string>> epilogues = {
+      {"First", StagesOf(what.first, nullptr, what.first.element, false, &none)},
+      {"Second", StagesOf(what.second, nullptr, what.second.element, false, &none)},
+      {"Third", StagesOf(what.third, &what.added, dst.element, false, &policy.values)}};
+  std::string names = "network_epilogue::First, network_epilogue::Second, network_epilogue::Third";
+  if (what.projects()) {
+    epilogues.emplace_back(
+        "Projection", StagesOf(what.projection, nullptr, what.projection.element, false, &none));
+    names += ", network_epilogue::Projection";
+  }
   policy.text = rtc::PolicySource(
-      {.name = "NetworkConvolution",
-       .code = absl::StrCat("namespace network_epilogue {\nusing namespace weft::epilogues;\n",
-                            "struct Epilogue : Chain<", stages, "> {};\n}\n"),
-       .base = absl::StrCat("weft::conv::", BaseOf(src.format, what.depthwise),
-                            "<network_epilogue::Epilogue, ", TypeOf(dst.format),
-                            ", weft::conv::", tile, ">"),
-       .element = src.element == Element::kUint8 ? "std::uint8_t" : ""});
+      {.name = "NetworkBottleneck",
+       .code = EpiloguesOf(epilogues),
+       .base = absl::StrCat(
+           "weft::conv::", what.projects() ? "ProjectedS8Bottleneck<" : "S8Bottleneck<", names,
+           ", weft::conv::", BottleneckTileType(tile), ">"),
+       .element = SourceElementOf(src)});
+  return policy;
+}
+
+}  // namespace
+
+ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string& tile) {
+  const auto type = [&](int place) -> const TensorType& {
+    return plan.tensors[static_cast<std::size_t>(place)].type;
+  };
+  const TensorType &src = type(step.src), &dst = type(step.dst);
+  if (const auto* bottleneck = std::get_if<BottleneckStep>(&step.what)) {
+    return PolicyOf(*bottleneck, src, dst, tile);
+  }
+  const auto& what = std::get<ConvolutionStep>(step.what);
+  ConvolutionPolicy policy;
+  const std::string stages =
+      StagesOf(what, step.other < 0 ? nullptr : &type(step.other), dst.element,
+               CorrectsSource(what.problem, src.quantization), &policy.values);
+  policy.text =
+      rtc::PolicySource({.name = "NetworkConvolution",
+                         .code = EpiloguesOf({{"Epilogue", stages}}),
+                         .base = absl::StrCat("weft::conv::", BaseOf(src.format, what.depthwise),
+                                              "<network_epilogue::Epilogue, ", TypeOf(dst.format),
+                                              ", weft::conv::", tile, ">"),
+                         .element = SourceElementOf(src)});
   return policy;
 }
 

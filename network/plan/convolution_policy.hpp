@@ -1,4 +1,4 @@
-// The kernel of a convolution of a plan, as text for rtc::Compile.
+// The kernel of a convolution of a plan, as text for rtc::Compile, and that of a bottleneck, for rtc::CompileBottleneck.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct ConvolutionPolicy {
       values{};  // rtc::Options::values: the numbers of its epilogue that differ by step
 };
 
-// The policy of a step with a tile.
+// The policy of a step with a tile. A bottleneck's numbers are those of its third convolution's epilogue.
 ConvolutionPolicy PolicyOf(const Plan& plan, const Step& step, const std::string& tile);
 
 }  // namespace weft::network

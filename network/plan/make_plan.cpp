@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "weft/network/fuse/bottlenecks.hpp"
 #include "weft/network/fuse/fusions.hpp"
 #include "weft/network/graph/names.hpp"
 #include "weft/network/plan/arena.hpp"
+#include "weft/network/plan/choose_block.hpp"
 #include "weft/network/plan/choose_formats.hpp"
 #include "weft/network/plan/plan.hpp"
 
@@ -32,8 +34,13 @@ class Planner {
           Place(graph_.inputs[i], Format::kNchw, PlacedTensor::Where::kInput, static_cast<int>(i));
     }
     if (absl::Status s = FindFormats(); !s.ok()) return s;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (fusions_.HasKernel(static_cast<int>(i))) AddNode(static_cast<int>(i));
+    ChooseBlocks();
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      if (const auto block = blocks_.find(i); block != blocks_.end()) {
+        AddBottleneck(block->second);
+      } else if (fusions_.HasKernel(i) && in_blocks_.count(i) == 0) {
+        AddNode(i);
+      }
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (places_.count({graph_.outputs[i], Format::kNchw}) != 0)
@@ -95,7 +102,14 @@ class Planner {
   Target TargetOf(int index) {
     if (const Slice* const slice = fusions_.SliceOf(index); slice != nullptr) {
       const Target whole = TargetOf(slice->of);
-      return {whole.place, whole.channel + slice->channel};
+      const Target part = {whole.place, whole.channel + slice->channel};
+      if (slice->is_read && places_.count({index, type(part.place).format}) == 0) {
+        const int place = Place(index, type(part.place).format, PlacedTensor::Where::kArena);
+        PlacedTensor& placed = plan_.tensors[static_cast<std::size_t>(place)];
+        placed.within = part.place, placed.first_channel = part.channel;
+        places_[{index, placed.type.format}] = place;
+      }
+      return part;
     }
     const auto at = places_.find({index, FormatOf(index)});
     return {at != places_.end() ? at->second : Destination(index), 0};
@@ -113,11 +127,11 @@ class Planner {
          .name = name});
   }
 
-  // Tiles are given by the names of convolutions, each of which has one of its own.
+  // Tiles are given by the names of convolutions and bottlenecks, each of which has one of its own.
   void NameConvolutions() {
     std::set<std::string> names;
     for (Step& step : plan_.steps) {
-      if (!std::holds_alternative<ConvolutionStep>(step.what)) continue;
+      if (std::holds_alternative<TensorProblem>(step.what)) continue;
       const std::string name = step.name;
       for (int i = 2; !names.insert(step.name).second; ++i) {
         step.name = absl::StrCat(name, " (", i, ")");
@@ -137,12 +151,37 @@ class Planner {
                         in_blocks, options_);
       if (!formats.ok()) return formats.status();
       formats_ = *std::move(formats);
-      if (!slices_are_known) fusions_.FindSlices(formats_, options_.batch);
+      if (slices_are_known) break;
+      fusions_.FindPools([this](const Fusion& fusion) { return Pools(fusion); });
+      fusions_.FindSlices(formats_, options_.batch);
+      for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
+        const Slice* const slice = fusions_.SliceOf(static_cast<int>(i));
+        if (slice != nullptr && slice->is_read) in_blocks[i] = true;
+      }
     }
     return absl::OkStatus();
   }
 
-  // The kernels that steps will be, as far as formats matter to them.
+  // Of each bottleneck whether it is one kernel.
+  void ChooseBlocks() {
+    if (!options_.fuse) return;
+    for (const Bottleneck& b : FindBottlenecks(fusions_)) {
+      plan_.blocks.push_back({NameOf(b), WhyApart(graph_, b, formats_, options_)});
+      if (!plan_.blocks.back().why_apart.empty()) continue;
+      blocks_[b.last()] = b;
+      in_blocks_.insert({b.first, b.second, b.third, b.projection});
+    }
+  }
+
+  std::string NameOf(const Bottleneck& b) const {
+    std::string name;
+    for (const int part : {b.first, b.second, b.third, b.projection, b.add}) {
+      if (part >= 0) absl::StrAppend(&name, name.empty() ? "" : " + ", node(part).name);
+    }
+    return name;
+  }
+
+  // The kernels that steps will be, as far as formats matter to them: as if no bottleneck were one.
   std::vector<FormatKernel> FormatKernels() const {
     std::vector<FormatKernel> kernels;
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
@@ -152,8 +191,12 @@ class Planner {
       if (const Fusion* const fusion = fusions_.KernelOf(i); fusion != nullptr) {
         kernels.push_back(ConvolutionKernel(*fusion, dst));
       } else if (n.kind == Kind::kConcat) {
+        std::int64_t channel = 0;
         for (const int input : n.inputs) {
-          if (fusions_.SliceOf(input) == nullptr) kernels.push_back({.src = input, .dst = dst});
+          if (!fusions_.IsThere(input, n.output, channel)) {
+            kernels.push_back({.src = input, .dst = dst});
+          }
+          channel += tensor(input).c;
         }
       } else {
         const int other = n.inputs.size() > 1 ? n.inputs[1] : -1;
@@ -163,6 +206,35 @@ class Planner {
     return kernels;
   }
 
+  // The windows of a fusion's pooling as a convolution makes them; none if there is no pooling, or no convolution makes such ones.
+  conv::PoolFacts PoolOf(const Fusion& fusion) const {
+    if (fusion.pool < 0) return {};
+    const Node& n = node(fusion.pool);
+    const Window& w = n.window;
+    const conv::PoolFacts pool = {.size = static_cast<int>(w.h),
+                                  .step = static_cast<int>(w.stride_h),
+                                  .padding = static_cast<int>(w.pad_top)};
+    const bool square = w.h == w.w && w.h <= 3 && w.stride_h == w.stride_w && w.stride_h <= 2 &&
+                        w.pad_top == w.pad_left && w.dilation_h == 1 && w.dilation_w == 1;
+    const Tensor &from = tensor(n.inputs[0]), &to = tensor(n.output);
+    const bool all = square && pool.Windows(from.h) == to.h && pool.Windows(from.w) == to.w;
+    return all ? pool : conv::PoolFacts();
+  }
+
+  // Whether a convolution takes in the pooling behind it: where that is quicker than the two, of a first layer.
+  bool Pools(const Fusion& fusion) const {
+    if (!options_.time || !PoolOf(fusion).exists()) return false;
+    const Node& pool = node(fusion.pool);
+    TileQuestion question = ConvolutionKernel(fusion, pool.output).question;
+    question.src = FormatOf(node(fusion.convolution).inputs[0]), question.dst = FormatOf(pool.output);
+    const double together = options_.time(question);
+    question.pool = {}, question.dst = FormatOf(pool.inputs[0]);
+    const auto bytes = [&](int index) {
+      return static_cast<double>(tensor(index).Type(options_.batch, FormatOf(index)).bytes());
+    };
+    return together < options_.time(question) + TensorTime(bytes(pool.inputs[0]) + bytes(pool.output), options_);
+  }
+
   FormatKernel ConvolutionKernel(const Fusion& fusion, int dst) const {
     const Node& n = node(fusion.convolution);
     FormatKernel k = {.src = n.inputs[0], .dst = dst, .is_convolution = true};
@@ -170,6 +242,7 @@ class Planner {
     k.question.source_zero_point =
         CorrectsSource(k.question.problem, tensor(n.inputs[0]).quantization);
     k.question.adds = fusions_.Adds(fusion);
+    k.question.pool = PoolOf(fusion);
     if (n.inputs.size() > 1) k.other = n.inputs[1];
     if (fusion.add >= 0) k.other = node(fusion.add).inputs[fusions_.SumIsFirst(fusion) ? 1 : 0];
     return k;
@@ -203,9 +276,10 @@ class Planner {
   // A step for each input that is not there yet, which writes its channels of the result.
   void AddConcat(int index) {
     const Node& n = node(index);
-    auto [dst, channel] = TargetOf(n.output);
+    const auto [dst, first] = TargetOf(n.output);
+    std::int64_t channel = first;
     for (const int input : n.inputs) {
-      if (fusions_.SliceOf(input) != nullptr) {
+      if (fusions_.IsThere(input, n.output, channel - first)) {
         channel += tensor(input).c;
         continue;
       }
@@ -259,6 +333,7 @@ class Planner {
       step.table = Composed(step.table, behind);
       step.table_element = tensor(fusions_.SliceOf(output)->of).element;
     }
+    step.pool = PoolOf(fusion);
     if (fusion.add >= 0) {
       step.sum_is_first = fusions_.SumIsFirst(fusion);
       const int operand = node(fusion.add).inputs[step.sum_is_first ? 1 : 0];
@@ -269,6 +344,7 @@ class Planner {
          {std::min(fusion.add, fusion.table), std::max(fusion.add, fusion.table)}) {
       if (behind >= 0) absl::StrAppend(&name, " + ", node(behind).name);
     }
+    if (fusion.pool >= 0) absl::StrAppend(&name, " + ", node(fusion.pool).name);
     const auto [dst, channel] = TargetOf(output);
     step.first_channel = channel;
     plan_.steps.push_back({.src = src,
@@ -279,12 +355,40 @@ class Planner {
                            .node = fusion.convolution});
   }
 
+  ConvolutionStep PartOf(int index) const {
+    const Node& n = node(index);
+    ConvolutionStep part{.node = index, .element = tensor(n.output).element};
+    part.problem = ProblemOf(n, &part.depthwise);
+    return part;
+  }
+
+  void AddBottleneck(const Bottleneck& b) {
+    const int y = node(b.last()).output;
+    BottleneckStep step{.problem = network::ProblemOf(graph_, b, options_.batch),
+                        .first = PartOf(b.first),
+                        .second = PartOf(b.second),
+                        .third = PartOf(b.third)};
+    if (b.projection >= 0) step.projection = PartOf(b.projection);
+    if (b.add >= 0) {
+      step.third.add = b.add;
+      step.third.sum_is_first = node(b.add).inputs[0] == node(b.third).output;
+    }
+    const int added = b.projection >= 0 ? node(b.projection).output : b.x;
+    step.added = tensor(added).Type(options_.batch, Format::kNc32);
+    step.padding = tensor(node(b.second).inputs[0]).quantization.zero_point;
+    const int src = Source(b.x);
+    plan_.steps.push_back(
+        {.src = src, .dst = TargetOf(y).place, .what = step, .name = NameOf(b), .node = b.last()});
+  }
+
   Fusions fusions_;
   const Graph& graph_;  // that of fusions_
   const PlanOptions& options_;
   Plan plan_;
   std::vector<Format> formats_;                   // by tensors of the graph
   std::map<std::pair<int, Format>, int> places_;  // of tensors of the graph by formats
+  std::map<int, Bottleneck> blocks_;              // that are one kernel, by their last nodes
+  std::set<int> in_blocks_;                       // their convolutions
 };
 
 }  // namespace

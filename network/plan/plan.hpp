@@ -7,8 +7,12 @@
 #include <variant>
 #include <vector>
 
+#include "weft/conv/policy/facts.hpp"
+#include "weft/conv/problem/bottleneck_problem.hpp"
 #include "weft/conv/problem/problem.hpp"
+#include "weft/gemm/arch/device.hpp"
 #include "weft/layouts/base/abseil.hpp"
+#include "weft/network/graph/blocks.hpp"
 #include "weft/network/graph/graph.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
 
@@ -23,6 +27,9 @@ struct PlacedTensor {
   Where where = Where::kArena;
   int port = 0;             // kInput, kOutput: which of the graph's
   std::int64_t offset = 0;  // kArena: bytes from its beginning
+  // Of one image: the place of a concat's result whose channels from first_channel on these are; -1: it has memory of its own.
+  int within = -1;
+  std::int64_t first_channel = 0;
 };
 
 // A convolution or a fully connected layer, and what follows it in the same kernel: an addition, and a table before or
@@ -40,6 +47,7 @@ struct ConvolutionStep {
   std::string table{};  // 256 bytes, what each byte of the integer becomes; empty: there is none
   Element table_element = Element::kUint8;  // of what the table makes
   bool table_is_last = true;  // it is of the sum, if there is one; false: of its operand
+  conv::PoolFacts pool{};     // the windows of a max pooling behind all of these
 };
 
 // Whether a convolution's kernel corrects its sums for the zero point of its source: padding counts as that, so that pixels at
@@ -49,13 +57,32 @@ inline bool CorrectsSource(const conv::Problem& p, const Quantization& source) {
   return source.zero_point != 0 && pads;
 }
 
+// A bottleneck of a residual network as one kernel (conv/bottleneck.hpp): each convolution as it would be by itself, the third
+// with the addition. Step::src is x, and Step::other -1.
+struct BottleneckStep {
+  conv::BottleneckProblem problem{};
+  ConvolutionStep first{}, second{}, third{};
+  ConvolutionStep projection{};  // of x, which is added; its node is -1 where x itself is
+  TensorType added{};            // the element and the quantization of what is added
+  std::int32_t padding = 0;      // what stands for 0 in the source of `second`
+
+  bool projects() const { return projection.node >= 0; }
+};
+
 // One kernel. src, other and dst are places in Plan::tensors; other is -1 where nothing else is read.
 struct Step {
   int src = -1, other = -1, dst = -1;
-  std::variant<ConvolutionStep, TensorProblem> what;
+  std::variant<ConvolutionStep, BottleneckStep, TensorProblem> what;
   std::string name{};  // those of its nodes
-  // The node of the graph that it is named after: a convolution, or what a TensorOperator computes; -1: it only changes a format.
+  // The node of the graph that it is named after: a convolution, the last one of a bottleneck, or what a TensorOperator computes;
+  // -1: it only changes a format.
   int node = -1;
+};
+
+// A bottleneck of the graph.
+struct BlockNote {
+  std::string name{};       // those of its nodes
+  std::string why_apart{};  // why it is several kernels; empty: it is one
 };
 
 struct Plan {
@@ -63,6 +90,7 @@ struct Plan {
   std::vector<PlacedTensor> tensors{};
   std::vector<Step> steps{};
   std::int64_t arena_bytes = 0;
+  std::vector<BlockNote> blocks{};
 };
 
 struct TileQuestion;
@@ -75,8 +103,11 @@ struct PlanOptions {
   // writes in one. With them, formats are those of the least time (ChooseFormats); without, each tensor has one that it can have.
   std::function<double(const TileQuestion&)> time{};
   double bytes_per_us = 4.3e6;
-  // Additions and tables into convolutions, tables into tables, and what alone a concat reads is written where that wants it.
+  // Additions, tables and poolings into convolutions, tables into tables, and what alone a concat reads is written where that
+  // wants it. A pooling is only with `time`, where the convolution that pools is quicker than the two.
   bool fuse = true;
+  Blocks blocks = Blocks::kWhereQuicker;  // kNever without `fuse`
+  arch::DeviceLimits gpu{};               // that runs the plan; compute_capability 0: the CPU does
 };
 
 // The plan of a graph that CheckGraph accepts. InvalidArgument if the batch is not positive or makes a tensor too large, and

@@ -1,7 +1,6 @@
 #include "weft/network/tune/tune.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -52,43 +51,36 @@ std::vector<std::string> CompileCandidates(const Network& network,
   return refused;
 }
 
-// The clock of a GPU: a chain is recorded once and run over and over. The two that are compared are kept.
-class Recorder {
+// The clocks of the two choices of tiles that are compared.
+class Clocks {
  public:
-  Recorder(const Network::Arguments& args, double sample_microseconds)
-      : args_(args), sample_microseconds_(sample_microseconds) {}
+  Clocks(const Network& network, const MakeClock& make) : network_(network), make_(make) {}
 
-  absl::StatusOr<double> operator()(const Network& network) {
-    Tiles tiles = network.tiles();
+  absl::StatusOr<double> Sample(const Tiles& tiles) {
     auto at = std::find_if(kept_.begin(), kept_.end(),
-                           [&](const Chain& chain) { return chain.tiles == tiles; });
+                           [&](const Kept& kept) { return kept.tiles == tiles; });
     if (at == kept_.end()) {
-      absl::StatusOr<rtc::Recording> made =
-          rtc::Recording::Of([&](Stream stream) { return network.Run(args_, stream); });
-      if (!made.ok()) return made.status();
-      if (const auto first = made->Microseconds(1); !first.ok()) return first.status();
-      const absl::StatusOr<double> once = made->Microseconds(2);
-      if (!once.ok()) return once.status();
-      const int runs = static_cast<int>(
-          std::clamp(std::ceil(sample_microseconds_ / std::max(*once, 1.0)), 1.0, 10000.0));
-      kept_.insert(kept_.begin(), {std::move(tiles), *std::move(made), runs});
+      const absl::StatusOr<Network> changed = network_.WithTiles(tiles);
+      if (!changed.ok()) return changed.status();
+      absl::StatusOr<Clock> clock = make_(*changed);
+      if (!clock.ok()) return clock.status();
+      kept_.insert(kept_.begin(), {tiles, *std::move(clock)});
       if (kept_.size() > 2) kept_.pop_back();
       at = kept_.begin();
     }
     std::rotate(kept_.begin(), at, at + 1);  // the one that was used last stays longest
-    return kept_[0].recording.Microseconds(kept_[0].runs);
+    return kept_[0].clock();
   }
 
  private:
-  struct Chain {
+  struct Kept {
     Tiles tiles;
-    rtc::Recording recording;
-    int runs;
+    Clock clock;
   };
 
-  const Network::Arguments& args_;
-  const double sample_microseconds_;
-  std::vector<Chain> kept_;
+  const Network& network_;
+  const MakeClock& make_;
+  std::vector<Kept> kept_;
 };
 
 }  // namespace
@@ -127,8 +119,7 @@ absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, cons
 }
 
 absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
-                             const TuneOptions& options,
-                             const std::function<absl::StatusOr<double>(const Network&)>& sample) {
+                             const TuneOptions& options, const MakeClock& make_clock) {
   absl::StatusOr<std::vector<TuneGroup>> groups =
       TuneGroupsOf(network, machine, options.most_tiles);
   if (!groups.ok()) return groups.status();
@@ -140,13 +131,11 @@ absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
   }
   Tuned tuned;
   tuned.refused = CompileCandidates(network, context, &*groups);
-  const auto sample_tiles = [&](const Tiles& tiles) -> absl::StatusOr<double> {
-    const absl::StatusOr<Network> changed = network.WithTiles(tiles);
-    return changed.ok() ? sample(*changed) : absl::StatusOr<double>(changed.status());
-  };
-  absl::StatusOr<Tiles> best = TuneGreedily(*groups, sample_tiles, options.report);
+  Clocks clocks(network, make_clock);
+  const auto sample = [&](const Tiles& tiles) { return clocks.Sample(tiles); };
+  absl::StatusOr<Tiles> best = TuneGreedily(*groups, sample, options.report);
   if (!best.ok()) return best.status();
-  const absl::StatusOr<TuneComparison> gained = Compare(network.tiles(), *best, sample_tiles);
+  const absl::StatusOr<TuneComparison> gained = Compare(network.tiles(), *best, sample);
   if (!gained.ok()) return gained.status();
   tuned.tiles = gained->is_faster ? *std::move(best) : network.tiles();
   tuned.before = gained->before;
@@ -218,9 +207,16 @@ absl::StatusOr<Tuned> Tune(const Network& network, const Network::Arguments& arg
   if (absl::Status s = rtc::Synchronize(stream); !s.ok()) return s;
   const absl::StatusOr<arch::DeviceLimits> device = rtc::CurrentDevice();
   if (!device.ok()) return device.status();
-  Recorder recorder(args, options.sample_microseconds);
-  return TuneBy(network, conv::GpuFactsOf(*device), options,
-                [&](const Network& changed) { return recorder(changed); });
+  // A chain is recorded once and run over and over.
+  const auto clock_of = [&](const Network& changed) -> absl::StatusOr<Clock> {
+    const absl::StatusOr<rtc::Recording> chain =
+        rtc::Recording::Of([&](Stream recorded) { return changed.Run(args, recorded); });
+    if (!chain.ok()) return chain.status();
+    const absl::StatusOr<int> runs = chain->RunsFor(options.sample_microseconds);
+    if (!runs.ok()) return runs.status();
+    return Clock([chain = *chain, runs = *runs] { return chain.Microseconds(runs); });
+  };
+  return TuneBy(network, conv::GpuFactsOf(*device), options, clock_of);
 }
 
 }  // namespace weft::network

@@ -34,11 +34,15 @@ struct Tuned {
 absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, const Machine& machine,
                                                     std::size_t most_tiles);
 
-// Tunes by samples of the chain that are taken of networks: TuneGreedily over all groups, whose candidates are compiled
+// Takes a sample of a network: microseconds of a run.
+using Clock = std::function<absl::StatusOr<double>()>;
+// The clock of a network, made once for each choice of tiles that is compared.
+using MakeClock = std::function<absl::StatusOr<Clock>(const Network&)>;
+
+// Tunes by the clocks of networks with other tiles: TuneGreedily over all groups, whose candidates are compiled
 // first, on all processors.
 absl::StatusOr<Tuned> TuneBy(const Network& network, const Machine& machine,
-                             const TuneOptions& options,
-                             const std::function<absl::StatusOr<double>(const Network&)>& sample);
+                             const TuneOptions& options, const MakeClock& make_clock);
 
 // Tunes on the GPU that is current in the calling thread, after all work on `stream`, and waits for the end: about half a
 // minute for a ResNet-50 on 16 processors. Inputs are read, outputs and the arena are written; no other run of

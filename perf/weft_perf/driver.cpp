@@ -50,8 +50,7 @@ absl::Status RunRows(const Options& options, bool ceilings, Cache* cache, Bench&
   bench.how().isolated = options.time;
   bench.how().receive = [cache](const Json& line) { cache->Take(line); };
   bench.how().may_skip = [&options](const std::string& step) {
-    return absl::StartsWith(step, "network cudnn") ||
-           std::any_of(options.peers.begin(), options.peers.end(),
+    return std::any_of(options.peers.begin(), options.peers.end(),
                        [&](const std::string& peer) { return absl::StartsWith(step, peer + "/"); });
   };
   WEFT_TRY(bench.Run(ceilings));
@@ -133,31 +132,6 @@ absl::Status RunLayers(const Options& options, Bench& bench) {
   }
   WEFT_TRY(RunRows(options, options.time, &cache, bench));
   return options.sweep.empty() ? absl::OkStatus() : WriteTuning(options, bench);
-}
-
-absl::Status RunNetwork(const Options& options, Bench& bench) {
-  std::vector<Network> networks;
-  for (const int batch : options.batches) {
-    WEFT_LET(Network network, NetworkByName(options.network, batch));
-    networks.push_back(std::move(network));
-  }
-  Cache cache(options.cache);
-  WEFT_TRY(cache.Read());
-  const bool nhwc = NetworkFormat(options) == TensorFormatName::kNhwc;
-  ResultFile file;
-  file.name = absl::StrCat(options.network, nhwc ? "-nhwc" : "", "-network");
-  file.environment = {{"network", options.network}, {"method", NetworkMethod()}};
-  for (const Network& network : networks) {
-    const auto measure = [&](const Measuring& measuring) {
-      return std::vector<Json>{
-          MeasureNetwork(network, options, cache.choices(), measuring, &bench.machine())};
-    };
-    const int job =
-        bench.Add({{"batch", network.inputs[0].n}}, measure, {{"layers", Json::array()}});
-    file.jobs.emplace_back(job, Json::object());
-  }
-  bench.AddFile(std::move(file));
-  return RunRows(options, false, &cache, bench);
 }
 
 }  // namespace weft::perf

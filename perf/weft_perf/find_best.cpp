@@ -89,21 +89,6 @@ absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& sear
   return c->best < 0 ? absl::UnimplementedError(why) : absl::OkStatus();
 }
 
-PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
-                       const std::string& chosen, int threads) {
-  PeerOptions options;
-  const std::string prefix = name + "/";
-  options.build_threads = measuring.skip.empty() ? threads : 1;
-  options.about_to = [about = measuring.about, prefix](const std::string& what) {
-    about(prefix + what);
-  };
-  for (const std::string& each : measuring.skip) {
-    if (absl::StartsWith(each, prefix)) options.skip.insert(each.substr(prefix.size()));
-  }
-  options.only = chosen;
-  return options;
-}
-
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant) {
   return {{"choice", {{ChoiceName(problem, peer), variant}}}};
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "perf/bench/bench.hpp"
+#include "perf/bench/peer_steps.hpp"
 #include "perf/peers/peer.hpp"
 #include "perf/support/data_kernels.hpp"
 #include "perf/support/row.hpp"
@@ -32,11 +32,6 @@ struct Search {
 // best longer, until the GPU is hot. The best, in `c`, stays
 // built. Unimplemented if there is none; of ours also any error that is no refusal.
 absl::Status FindBest(Peer& peer, const PeerOptions& options, const Search& search, Contender* c);
-
-// What a peer called `name` is to do in a row, where steps are called "<name>/<step>": all but
-// those to be skipped, and if an earlier run chose a variant, that one only.
-PeerOptions OptionsFor(const std::string& name, const Measuring& measuring,
-                       const std::string& chosen, int threads);
 
 // A peer's choice on its way to the parent process; and an earlier one, empty if there is none.
 Json ChoiceLine(const conv::Problem& problem, const std::string& peer, const std::string& variant);

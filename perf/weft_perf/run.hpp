@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "perf/bench/bench.hpp"
-#include "perf/network/network.hpp"
 #include "perf/peers/formats.hpp"
 #include "perf/support/layers.hpp"
 #include "perf/weft_perf/our_tiles.hpp"
@@ -17,12 +16,10 @@ namespace weft::perf {
 
 struct Options {
   Jobs jobs;
-  std::string network;       // instead of jobs
-  std::vector<int> batches;  // of the network
   std::vector<std::string> layouts, peers;
   bool all_layouts = false;  // nobody asked by name: those that cannot win are left out
   Epilogue epilogue = Epilogue::kRelu;
-  // The user's format, if reformats are measured too; of a network, what ours has: nc32 or nhwc.
+  // The user's format, if reformats are measured too.
   std::optional<TensorFormatName> tensors;
   bool dp4a_floor = false;  // only layouts that run through it
   std::string only_tile;    // a part of a tile's name; empty: all
@@ -43,28 +40,16 @@ struct Options {
   }
 };
 
-// Of our tensors in a network.
-inline TensorFormatName NetworkFormat(const Options& options) {
-  return options.tensors.value_or(TensorFormatName::kNc32);
-}
-
 // Each peer's best variant in an earlier run: {"n16c64h56w56k64r3s1 cudnn_graph": ...}.
 using Choices = Json;
 
 // The rows, in child processes, and the files: driver.cpp. InvalidArgument or NotFound if a flag is wrong, Unavailable
 // without a GPU.
 absl::Status RunLayers(const Options& options, Bench& bench);
-absl::Status RunNetwork(const Options& options, Bench& bench);
 
-// One row, in layer_bench.cpp and network_bench.cpp: every peer's best variant, then all side by
-// side. What goes wrong is in the result. Steps are "<peer>/<step>" or "network <peer> <layer>/<step>";
-// `choices` are earlier ones.
+// One row, in layer_bench.cpp: every peer's best variant, then all side by side. What goes wrong is in the result. Steps are
+// "<peer>/<step>"; `choices` are earlier ones.
 Json MeasureLayer(const conv::Problem& problem, const Options& options, const Choices& choices,
                   const Measuring& measuring, Machine* machine);
-Json MeasureNetwork(const Network& network, const Options& options, const Choices& choices,
-                    const Measuring& measuring, Machine* machine);
-
-// What both sides of a network compute, and what is left out.
-std::string NetworkMethod();
 
 }  // namespace weft::perf

@@ -29,26 +29,70 @@ char LetterOf(nb::dlpack::dtype type) {
   }
 }
 
+// What torch 2.10 and newer has for functions like ours, by DLPack: tensors as they lie, and the current stream, without a
+// wait between streams. The table of functions as DLPack's dlpack.h has it.
+struct Exchange {
+  std::uint32_t major, minor;
+  void *older, *allocate, *to_owner, *from_owner;
+  int (*tensor_of)(void* object, nb::dlpack::dltensor* tensor);
+  int (*current_stream)(int device_type, std::int32_t device, void** stream);
+};
+
+// What is known of a type of arrays.
+struct ArrayType {
+  Library library = Library::kOther;
+  const Exchange* exchange = nullptr;
+};
+
+const Exchange* ExchangeOf(nb::handle type) {
+  constexpr std::uint32_t kMajor = 1;
+  if (!nb::hasattr(type, "__dlpack_c_exchange_api__")) return nullptr;
+  const nb::object capsule = type.attr("__dlpack_c_exchange_api__");
+  const auto* const table =
+      static_cast<const Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (table == nullptr) PyErr_Clear();
+  return table != nullptr && table->major == kMajor && table->tensor_of != nullptr &&
+                 table->current_stream != nullptr
+             ? table
+             : nullptr;
+}
+
+// That of an object's type. The thread holds the GIL.
+const ArrayType& TypeOf(nb::handle object) {
+  // Types that were seen. Each is kept, so that no other type gets its address.
+  static std::unordered_map<PyObject*, ArrayType> known;
+  const nb::handle type = object.type();
+  const auto at = known.find(type.ptr());
+  if (at != known.end()) return at->second;
+  const std::string module = TextOf(nb::object(type.attr("__module__")));
+  const std::string name = module.substr(0, module.find('.'));
+  ArrayType found;
+  found.library = name == "torch"  ? Library::kTorch
+                  : name == "cupy" ? Library::kCupy
+                                   : Library::kOther;
+  if (found.library == Library::kTorch) found.exchange = ExchangeOf(type);
+  return known.emplace(nb::object(nb::borrow(type)).release().ptr(), found).first->second;
+}
+
 Error TooManyDims(const char* name, std::size_t rank) {
   return Error(ErrorKind::kArgument,
                absl::StrCat("weft: ", name, " has ", rank, " dimensions; arrays here have at most ",
                             kMostDims));
 }
 
-template <class Nd>
-Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object) {
+// Of a tensor of DLPack, whose strides are there.
+Array FromDlpack(const nb::dlpack::dltensor& from, const char* name, nb::handle object) {
   Array a;
-  if (from.ndim() > static_cast<std::size_t>(kMostDims)) throw TooManyDims(name, from.ndim());
-  a.data = const_cast<void*>(static_cast<const void*>(from.data()));
-  a.shape.rank = static_cast<int>(from.ndim());
+  if (from.ndim > kMostDims) throw TooManyDims(name, static_cast<std::size_t>(from.ndim));
+  a.data = static_cast<char*>(from.data) + from.byte_offset;
+  a.shape.rank = from.ndim;
   for (int i = 0; i < a.shape.rank; ++i) {
-    a.shape.dim[i] = static_cast<std::int64_t>(from.shape(static_cast<std::size_t>(i)));
-    a.stride[i] = from.stride(static_cast<std::size_t>(i));
+    a.shape.dim[i] = from.shape[i];
+    a.stride[i] = from.strides[i];
   }
-  a.letter = LetterOf(from.dtype());
-  a.read_only = read_only;
-  a.device = from.device_id();
-  switch (from.device_type()) {
+  a.letter = LetterOf(from.dtype);
+  a.device = from.device.device_id;
+  switch (from.device.device_type) {
     case nb::device::cpu::value:
       break;
     case nb::device::cuda::value:
@@ -56,12 +100,29 @@ Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object
       a.on_gpu = true;
       break;
     default:
-      if (from.device_type() == 3) break;  // pinned memory of the host
-      throw Error(ErrorKind::kType,
-                  absl::StrCat("weft: ", name, " is on a device of DLPack type ",
-                               from.device_type(), "; give an array of the host or of a CUDA GPU"));
+      if (from.device.device_type == 3) break;  // pinned memory of the host
+      throw Error(ErrorKind::kType, absl::StrCat("weft: ", name, " is on a device of DLPack type ",
+                                                 from.device.device_type,
+                                                 "; give an array of the host or of a CUDA GPU"));
   }
   a.owner = nb::borrow(object);
+  return a;
+}
+
+template <class Nd>
+Array FromNd(const Nd& from, bool read_only, const char* name, nb::handle object) {
+  std::int64_t shape[kMostDims], stride[kMostDims];
+  for (std::size_t i = 0; i < from.ndim() && i < std::size_t{kMostDims}; ++i) {
+    shape[i] = static_cast<std::int64_t>(from.shape(i)), stride[i] = from.stride(i);
+  }
+  nb::dlpack::dltensor tensor;
+  tensor.data = const_cast<void*>(static_cast<const void*>(from.data()));
+  tensor.device = {from.device_type(), from.device_id()};
+  tensor.ndim = static_cast<std::int32_t>(from.ndim());
+  tensor.dtype = from.dtype();
+  tensor.shape = shape, tensor.strides = stride;
+  Array a = FromDlpack(tensor, name, object);
+  a.read_only = read_only;
   return a;
 }
 
@@ -162,19 +223,28 @@ Array FromTorch(nb::handle object, const char* name) {
 
 }  // namespace
 
+nb::handle Function(PyObject** kept, const char* module, const char* name) {
+  if (*kept == nullptr) *kept = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
+  return *kept;
+}
+
 Library LibraryOf(nb::handle object) {
-  // Types that were seen. Each is kept, so that no other type gets its address.
-  static std::unordered_map<PyObject*, Library> known;
-  const nb::handle type = object.type();
-  const auto at = known.find(type.ptr());
-  if (at != known.end()) return at->second;
-  const std::string module = TextOf(nb::object(type.attr("__module__")));
-  const std::string name = module.substr(0, module.find('.'));
-  const Library library = name == "torch"  ? Library::kTorch
-                          : name == "cupy" ? Library::kCupy
-                                           : Library::kOther;
-  known.emplace(nb::object(nb::borrow(type)).release().ptr(), library);
-  return library;
+  return TypeOf(object).library;
+}
+
+std::optional<std::uintptr_t> CurrentStreamOf(const Array& array) {
+  constexpr int kCuda = nb::device::cuda::value;
+  const Exchange* const exchange = TypeOf(array.owner).exchange;
+  void* stream = nullptr;
+  if (exchange == nullptr) return std::nullopt;
+  if (exchange->current_stream(kCuda, array.device, &stream) != 0) throw nb::python_error();
+  return reinterpret_cast<std::uintptr_t>(stream);
+}
+
+nb::tuple TupleOf(const Shape& shape) {
+  nb::list dims;
+  for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
+  return nb::tuple(dims);
 }
 
 std::string ToString(const Shape& shape) {
@@ -217,8 +287,16 @@ const char* NameOf(char letter) {
 }
 
 Array ArrayOf(nb::handle object, const char* name) {
+  const ArrayType& type = TypeOf(object);
+  if (type.exchange != nullptr) {
+    nb::dlpack::dltensor tensor;
+    if (type.exchange->tensor_of(object.ptr(), &tensor) == 0) {
+      return FromDlpack(tensor, name, object);
+    }
+    PyErr_Clear();  // what is below says why
+  }
   const bool buffer = PyObject_CheckBuffer(object.ptr()) != 0;  // numpy's, above all
-  if (!buffer && LibraryOf(object) == Library::kTorch && nb::hasattr(object, "data_ptr")) {
+  if (!buffer && type.library == Library::kTorch && nb::hasattr(object, "data_ptr")) {
     return FromTorch(object, name);
   }
   if (!buffer && nb::hasattr(object, "__cuda_array_interface__")) {

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "errors.hpp"
@@ -27,6 +28,7 @@ struct Shape {
   std::int64_t size() const;  // elements
   friend bool operator==(const Shape&, const Shape&) = default;
 };
+nb::tuple TupleOf(const Shape& shape);
 std::string ToString(const Shape& shape);  // (1, 2, 3)
 
 // An array where it lies. `owner` keeps it alive.
@@ -49,11 +51,17 @@ struct Array {
 
 const char* NameOf(char letter);  // int8
 
+// A function of a module that can be imported, looked up once: `kept` is where the caller keeps it.
+nb::handle Function(PyObject** kept, const char* module, const char* name);
+
 // The libraries that have attributes of their own for what is read of arrays and streams.
 enum class Library { kOther, kTorch, kCupy };
 
 // That of an object's type. The thread holds the GIL.
 Library LibraryOf(nb::handle object);
+
+// The current stream of an array's library, on the array's GPU, where the library tells it by DLPack.
+std::optional<std::uintptr_t> CurrentStreamOf(const Array& array);
 
 // name: the argument's, for messages. An error if the object is no array.
 Array ArrayOf(nb::handle object, const char* name);

@@ -18,12 +18,6 @@
 namespace weft::python {
 namespace {
 
-nb::tuple TupleOf(const Shape& shape) {
-  nb::list dims;
-  for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
-  return nb::tuple(dims);
-}
-
 // The transposed convolution of which these numbers are said.
 conv::DeconvolutionProblem Transposed(const conv::Problem& p, std::int64_t output_pad_h,
                                       std::int64_t output_pad_w) {

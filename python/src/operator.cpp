@@ -85,6 +85,7 @@ Operator::Operator(const rtc::Operator& compiled, const conv::Problem& problem, 
   steps_.push_back({.plan = Value(compiled_.Plan(problem)), .place = all});
   CountFilters();
   LayOutCorrections(source_zero_point);
+  dst_shape_ = TupleOf(ShapeOf(dst(), dst_extents_));
 }
 
 Operator::Operator(const rtc::Operator& compiled, const conv::DeconvolutionProblem& problem,
@@ -133,6 +134,7 @@ Operator::Operator(const rtc::Operator& compiled, const conv::DeconvolutionProbl
   phases_ = conv::DescribePhases(phases);
   CountFilters();
   LayOutCorrections(source_zero_point);
+  dst_shape_ = TupleOf(ShapeOf(dst(), dst_extents_));
 }
 
 std::string Operator::Describe() const {
@@ -282,11 +284,15 @@ nb::object Operator::operator()(const Call& call) const {
 }
 
 nb::object Operator::NewOutput(const nb::object& x) const {
-  const Shape shape = ShapeOf(dst(), dst_extents_);
-  nb::list dims;
-  for (int i = 0; i < shape.rank; ++i) dims.append(shape.dim[i]);
-  return nb::module_::import_("weft._arrays")
-      .attr("empty_like")(x, nb::tuple(dims), NameOf(record().dst));
+  const char letter = record().dst;
+  if (LibraryOf(x) == Library::kTorch) {
+    static PyObject* dtypes[128] = {};
+    return x.attr("new_empty")(
+        dst_shape_,
+        nb::arg("dtype") = Function(&dtypes[static_cast<int>(letter)], "torch", NameOf(letter)));
+  }
+  static PyObject* empty_like = nullptr;
+  return Function(&empty_like, "weft._arrays", "empty_like")(x, dst_shape_, NameOf(letter));
 }
 
 void Operator::Prepare() const {

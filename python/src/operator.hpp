@@ -124,6 +124,7 @@ class Operator {
   conv::Problem problem_;
   bool matrices_ = false;
   TensorExtents src_extents_, dst_extents_;
+  nb::tuple dst_shape_;
   std::vector<Step> steps_;
   std::string phases_;  // a description of them; empty: there are none
   std::int64_t filters_ = 1;

@@ -2,6 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <optional>
+
+#include "weft/rtc/gpu/driver.hpp"
+
 namespace weft::python {
 namespace {
 
@@ -15,12 +19,6 @@ nb::object AddressOf(const nb::object& stream) {
   if (nb::hasattr(stream, "cuda_stream")) return stream.attr("cuda_stream");  // torch
   if (nb::hasattr(stream, "ptr")) return stream.attr("ptr");                  // cupy
   return stream;
-}
-
-// A function of a module that the process has imported, looked up once: `kept` is where the caller keeps it.
-nb::handle Function(PyObject** kept, const char* module, const char* name) {
-  if (*kept == nullptr) *kept = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
-  return *kept;
 }
 
 // torch's current stream of a GPU. What torch has for compiled code gives its address; torch.cuda.current_stream makes an
@@ -50,6 +48,7 @@ Stream StreamOf(const nb::object& given, const Array& x) {
                 "weft: stream is neither an address nor a stream of torch or cupy, and has no "
                 "__cuda_stream__");
   }
+  if (const std::optional<std::uintptr_t> current = CurrentStreamOf(x)) return AtAddress(*current);
   const Library library = LibraryOf(x.owner);
   if (library == Library::kTorch) return AtAddress(TorchStream(x.device));
   if (library == Library::kCupy) {
@@ -61,17 +60,12 @@ Stream StreamOf(const nb::object& given, const Array& x) {
 }
 
 OnDeviceOf::OnDeviceOf(const Array& x) {
+  if (rtc::CurrentOrdinal() == x.device) return;
   const Library library = LibraryOf(x.owner);
   if (library == Library::kTorch) {
-    static PyObject* current = nullptr;
-    if (nb::cast<int>(Function(&current, "torch.cuda", "current_device")()) != x.device) {
-      guard_ = nb::module_::import_("torch.cuda").attr("device")(x.device);
-    }
+    guard_ = nb::module_::import_("torch.cuda").attr("device")(x.device);
   } else if (library == Library::kCupy) {
-    static PyObject* current = nullptr;
-    if (nb::cast<int>(Function(&current, "cupy.cuda.runtime", "getDevice")()) != x.device) {
-      guard_ = nb::module_::import_("cupy.cuda").attr("Device")(x.device);
-    }
+    guard_ = nb::module_::import_("cupy.cuda").attr("Device")(x.device);
   }
   if (guard_.is_valid()) guard_.attr("__enter__")();
 }

@@ -2,7 +2,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -145,9 +144,7 @@ std::vector<double> Operator::Times(const std::vector<const Operator*>& operator
       }
       return enqueued;
     }));
-    Value(recording.Microseconds(1));
-    const double once = std::max(Value(recording.Microseconds(1)), 1.0);
-    const int runs = static_cast<int>(std::clamp(std::ceil(kSampleMicroseconds / once), 1.0, 1e4));
+    const int runs = Value(recording.RunsFor(kSampleMicroseconds));
     chains.push_back({std::move(recording), runs, i, {}});
   }
   for (int sample = 0; sample < kSamples; ++sample) {

@@ -221,6 +221,12 @@ def test_an_operator_of_torch():
                                       alpha=torch.from_numpy(arguments["alpha"])).numpy(), want)
     torch.library.opcheck(torch.ops.weft.run, (0, there, filters, more["bias"], None, more["alpha"], 1.0, 1.0, 1.0, 0.0, 0.0),
                           test_utils=("test_schema", "test_faketensor"))
+    from torch.fx.experimental.proxy_tensor import make_fx
+    traced = make_fx(lambda a: run(a, filters, **more))(there)  # a trace has the operator, which a plain call leaves out
+    assert "torch.ops.weft.run" in traced.code
+    np.testing.assert_array_equal(on.get(traced(there)), want)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(on.get(run(there, filters, **more)), want)
     compiled = torch.compile(lambda a: run(a * 1, filters, **more), fullgraph=True, backend="aot_eager")
     np.testing.assert_array_equal(on.get(compiled(there)), want)
 

@@ -190,6 +190,21 @@ def test_bounds_behind_a_convolution(element, bound, float_bias):
     assert np.abs(difference).max() <= 1 and np.count_nonzero(difference) <= 0.002 * difference.size
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_functions_that_stay_floats(element):
+    """What a concatenation or a pooling reads as floats, HardSwish and HardSigmoid of integers, is a table with their QuantizeLinear's scale."""
+    constants = {"sa": np.float32(0.02), "za": np.array(7, element), "sb": np.float32(0.031), "zb": np.array(90, element), "sy": np.float32(0.011),
+                 "zy": np.array(50, element), "sm": np.float32(0.017), "zm": np.array(3, element)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "sa", "za"], ["a"]), helper.make_node("DequantizeLinear", ["a", "sa", "za"], ["d"]),
+             helper.make_node("QuantizeLinear", ["x", "sb", "zb"], ["b"]), helper.make_node("DequantizeLinear", ["b", "sb", "zb"], ["e"]),
+             helper.make_node("HardSwish", ["d"], ["h"]), helper.make_node("HardSigmoid", ["e"], ["g"], alpha=0.3, beta=0.4),
+             helper.make_node("Concat", ["h", "g", "d", "h"], ["c"], axis=1), helper.make_node("QuantizeLinear", ["c", "sy", "zy"], ["y"]),
+             helper.make_node("MaxPool", ["h"], ["m"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 1, 0, 0]),
+             helper.make_node("QuantizeLinear", ["m", "sm", "zm"], ["p"]), helper.make_node("QuantizeLinear", ["m", "sy", "zy"], ["r"])]
+    graph = compare(model_of(nodes, constants, (5, 9, 8), outputs=("y", "p", "r")), images(5, 9, 8))
+    assert sorted(node.kind for node in graph.nodes if node.kind != "quantize") == ["concat", "max_pool", "max_pool", *["table"] * 3]
+
+
 def test_several_readers(monkeypatch):
     """A result that two QuantizeLinear of one scale read is computed once."""
     from onnxruntime import quantization

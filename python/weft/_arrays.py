@@ -92,7 +92,7 @@ def empty_like(x: Any, shape: tuple[int, ...], dtype: str) -> Any:
     """An array without values of the library, and on the device, of x: what an operator called without out= returns."""
     library = library_of(x)
     if library.__name__ == "torch":
-        return library.empty(shape, dtype=getattr(library, dtype), device=x.device)
+        return x.new_empty(shape, dtype=getattr(library, dtype))
     if dtype == "bfloat16":
         raise _weft.ArgumentTypeError(f"weft: {library.__name__} has no bfloat16; give out=, an array that has, or use torch")
     if library.__name__ == "cupy":

@@ -22,6 +22,15 @@ torch.library.define(
     "float output_scale, float zero_point) -> Tensor",
     tags=(torch.Tag.needs_fixed_stride_order, torch.Tag.pt2_compliant_tag),
 )
+_through_dispatcher = torch.ops.weft.run.default
+
+# What torch's dispatcher looks at in a thread where nothing traces, batches or intercepts operators: in inference mode, and else.
+try:
+    _keys_of_thread = torch._C._dispatch_tls_local_include_set
+    _inference = torch._C.DispatchKeySet(torch._C.DispatchKey.BackendSelect)
+    _PLAIN = {keys.raw_repr() for keys in (_inference, _inference.add(torch._C.DispatchKey.ADInplaceOrView))}
+except AttributeError:  # a torch that has other names for them: its dispatcher is always asked
+    _PLAIN = set()
 
 
 @torch.library.impl("weft::run", ("cpu", "cuda"))
@@ -54,8 +63,11 @@ def function(op: Operator) -> Callable[..., torch.Tensor]:
     _operators[number] = op
 
     def run(x, w, *, bias=None, residual=None, alpha=1.0, beta=1.0, gamma=1.0, output_scale=0.0, zero_point=0.0):
+        # Where torch would do nothing but call the kernel: its dispatcher takes longer than the call itself.
+        if _PLAIN and not torch.compiler.is_compiling() and type(x) is torch.Tensor and _keys_of_thread().raw_repr() in _PLAIN:
+            return op(x, w, bias=bias, residual=residual, alpha=alpha, beta=beta, gamma=gamma, output_scale=output_scale, zero_point=zero_point)
         scales = alpha if isinstance(alpha, torch.Tensor) else None
-        return torch.ops.weft.run(number, x, w, bias, residual, scales, 1.0 if scales is not None else float(alpha), float(beta),
-                                  float(gamma), float(output_scale), float(zero_point))
+        return _through_dispatcher(number, x, w, bias, residual, scales, 1.0 if scales is not None else float(alpha), float(beta),
+                                   float(gamma), float(output_scale), float(zero_point))
 
     return run

@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 std::string TwinText(std::string_view source, const TwinOptions& options) {
   return absl::StrCat("#include \"weft/rtc/cpu/twin_table.hpp\"\n",
-                      internal::PolicyText(source, options.policy, options.values), R"(
+                      internal::PolicyText(source, options.policy, options.values, options.kind),
+                      R"(
 namespace {
 const weft::rtc::ExecutorTable* weft_executor;
 // constinit: a functor whose default is known only when the program runs has none on a GPU.
@@ -39,7 +40,7 @@ constinit const WeftData weft_data = WEFT_RECORD;
 extern "C" {
 [[gnu::visibility("default")]] extern const weft::rtc::TwinTable weft_twin;
 }
-constinit const weft::rtc::TwinTable weft_twin = weft::rtc::TwinOf<WeftPolicy>(
+constinit const weft::rtc::TwinTable weft_twin = weft::rtc::TwinOf<WeftPolicy, WEFT_PARTS>(
     &weft_data, [](const weft::rtc::ExecutorTable& executor) { weft_executor = &executor; });
 )");
 }

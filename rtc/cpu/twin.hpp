@@ -10,11 +10,13 @@
 #include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/cpu/twin_table.hpp"
 #include "weft/rtc/policy/policy.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 namespace weft::rtc {
 
 struct TwinOptions {
-  std::string policy{};               // the name of the type that the source defines
+  std::string policy{};  // the name of the type that the source defines
+  PolicyKind kind = PolicyKind::kConvolution;
   std::vector<std::string> values{};  // names of members of its functors
   std::string include{};   // a folder of headers that the source includes, beside Weft's; or empty
   std::string compiler{};  // empty: $CXX, or else g++ or c++ on the PATH

@@ -19,9 +19,10 @@ struct TwinTable {
   std::int64_t data_bytes = 0;
   void (*set_executor)(const ExecutorTable& executor) = nullptr;
   bool (*run)(const gemm::Launch&, const arch::CpuOptions&, arch::CpuReport*) = nullptr;
-  // The prologue's own function, and gemm::DescribeEpilogue of these bytes.
+  // The prologue's own function, and gemm::DescribeEpilogue of these bytes: of the policy's own epilogue and, behind that, of those of
+  // an operator's other convolutions.
   std::int64_t (*filters)(const prologues::BatchExtents&) = nullptr;
-  void (*describe_epilogue)(const void* epilogue, gemm::OutputRun* run) = nullptr;
+  void (*describe_epilogue[1 + kOtherParts])(const void* epilogue, gemm::OutputRun* run) = {};
 };
 
 namespace internal {
@@ -43,8 +44,9 @@ bool RunOnCpu(const gemm::Launch& launch, const arch::CpuOptions& options,
 
 }  // namespace internal
 
-// The table of a policy, for what is written behind its text.
-template <class PolicyT, class Data>
+// The table of a policy, for what is written behind its text. Own: the policy of the convolution whose epilogue makes the output,
+// PolicyT itself where it is of one; Others: those of the other convolutions.
+template <class PolicyT, class Own, class... Others, class Data>
 constexpr TwinTable TwinOf(const Data* data, void (*set_executor)(const ExecutorTable&)) {
   TwinTable t;
   t.data = data;
@@ -52,9 +54,11 @@ constexpr TwinTable TwinOf(const Data* data, void (*set_executor)(const Executor
   t.set_executor = set_executor;
   t.run = &internal::RunOnCpu<PolicyT>;
   t.filters = [](const prologues::BatchExtents& extents) -> std::int64_t {
-    return PolicyT::Prologue::Filters(extents);
+    return Own::Prologue::Filters(extents);
   };
-  t.describe_epilogue = &internal::DescribeEpilogue<typename PolicyT::Epilogue>;
+  int i = 0;
+  t.describe_epilogue[i++] = &internal::DescribeEpilogue<typename Own::Epilogue>;
+  ((t.describe_epilogue[i++] = &internal::DescribeEpilogue<typename Others::Epilogue>), ...);
   return t;
 }
 

@@ -49,7 +49,7 @@ std::string Architecture(int compute_capability) {
 
 std::string ProgramText(std::string_view source, const CompileOptions& options) {
   return absl::StrCat("#include \"weft/rtc/gpu/program.cuh\"\n",
-                      internal::PolicyText(source, options.policy, options.values),
+                      internal::PolicyText(source, options.policy, options.values, options.kind),
                       "extern \"C\" __device__ WeftData ", kFacts, " = WEFT_RECORD;\n");
 }
 

@@ -10,6 +10,7 @@
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/rtc/cache/archive.hpp"
 #include "weft/rtc/policy/policy.hpp"
+#include "weft/rtc/text/source_text.hpp"
 
 namespace weft::rtc {
 
@@ -62,7 +63,8 @@ class Code {
 };
 
 struct CompileOptions {
-  std::string policy{};               // the name of the type that the source defines
+  std::string policy{};  // the name of the type that the source defines
+  PolicyKind kind = PolicyKind::kConvolution;
   std::vector<std::string> values{};  // names of members of its functors
   std::string include{};  // a folder of headers that the source includes, beside Weft's; or empty
   int compute_capability = 90;  // 75, 80, 86, 89, 90, ...; of 90 with the instructions of sm_90a

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -157,6 +159,13 @@ std::optional<std::uint64_t> CurrentContext() {
   return id;
 }
 
+std::optional<int> CurrentOrdinal() {
+  const Driver& driver = TheDriver();
+  int device = 0;
+  if (!driver.missing.empty() || driver.context_device(&device) != kSuccess) return std::nullopt;
+  return device;
+}
+
 absl::StatusOr<int> ComputeCapability() {
   const Driver& driver = TheDriver();
   if (!driver.missing.empty()) return NoGpu(driver.missing);
@@ -202,14 +211,20 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice() {
 absl::StatusOr<DeviceBytes> DeviceBytes::Allocate(std::int64_t bytes) {
   constexpr Result kOutOfMemory = 2;
   if (const auto device = CurrentDevice(); !device.ok()) return device.status();
+  const Driver& driver = TheDriver();
+  Context context = nullptr;
+  unsigned long long id = 0;
   std::uint64_t address = 0;
   const std::size_t count = bytes <= 0 ? 1 : static_cast<std::size_t>(bytes);
-  if (const Result failed = TheDriver().allocate(&address, count); failed != kSuccess) {
+  Result failed = driver.context(&context);
+  if (failed == kSuccess) failed = driver.context_id(context, &id);
+  if (failed == kSuccess) failed = driver.allocate(&address, count);
+  if (failed != kSuccess) {
     if (failed != kOutOfMemory) return Failed("allocating memory", failed);
     return absl::ResourceExhaustedError(
         absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
   }
-  return DeviceBytes(reinterpret_cast<char*>(address));
+  return DeviceBytes(reinterpret_cast<char*>(address), context, id);
 }
 
 absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
@@ -225,7 +240,15 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
 }
 
 DeviceBytes::~DeviceBytes() {
-  if (data_ != nullptr) TheDriver().free(reinterpret_cast<std::uint64_t>(data_));
+  if (data_ == nullptr) return;
+  const Driver& driver = TheDriver();
+  unsigned long long id = 0;
+  if (driver.context_id(context_, &id) != kSuccess || id != context_id_) return;
+  Context current = nullptr;
+  if (driver.context(&current) != kSuccess) return;
+  if (current != context_ && driver.set_context(context_) != kSuccess) return;
+  driver.free(reinterpret_cast<std::uint64_t>(data_));
+  if (current != context_) driver.set_context(current);
 }
 
 absl::StatusOr<Event> Event::Create() {
@@ -328,6 +351,14 @@ absl::StatusOr<double> Recording::Microseconds(int runs) const {
   if (failed == kSuccess) failed = driver.elapsed(&milliseconds, parts_->begin, parts_->end);
   if (failed != kSuccess) return Failed("running recorded launches", failed);
   return 1000.0 * static_cast<double>(milliseconds) / runs;
+}
+
+absl::StatusOr<int> Recording::RunsFor(double microseconds) const {
+  constexpr double kMost = 10000.0;
+  if (const absl::StatusOr<double> first = Microseconds(1); !first.ok()) return first.status();
+  const absl::StatusOr<double> once = Microseconds(2);
+  if (!once.ok()) return once.status();
+  return static_cast<int>(std::clamp(std::ceil(microseconds / std::max(*once, 1.0)), 1.0, kMost));
 }
 
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& s, arch::TensorMap* map) {

@@ -25,6 +25,9 @@ absl::StatusOr<arch::DeviceLimits> CurrentDevice();
 // first one. No context is made. The errors of CurrentDevice.
 absl::StatusOr<int> ComputeCapability();
 
+// The number of the GPU that is current in the calling thread; nothing: there is no driver, or no GPU is current.
+std::optional<int> CurrentOrdinal();
+
 // arch::EncodeTensorMap by the driver.
 arch::LaunchResult EncodeByDriver(const arch::TensorMapSpec& spec, arch::TensorMap* map);
 
@@ -42,7 +45,8 @@ absl::StatusOr<LoadedKernel> Load(const std::string& cubin, const std::string& e
 absl::Status Enqueue(const LoadedKernel& kernel, arch::Dim3 grid, const void* params,
                      const arch::LaunchAttributes& attributes, Stream stream);
 
-// Memory of the GPU that is current in the calling thread. It is freed with the object.
+// Memory of the context that is current in the calling thread. It is freed with the object, whichever context is current then; with
+// the context it has gone already.
 class DeviceBytes {
  public:
   // With any contents. ResourceExhausted if there is no memory; the errors of CurrentDevice.
@@ -50,9 +54,14 @@ class DeviceBytes {
   // A copy of bytes of the host's, which is there when the call returns. The errors of Allocate.
   static absl::StatusOr<DeviceBytes> CopyOf(std::string_view bytes);
 
-  DeviceBytes(DeviceBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  DeviceBytes(DeviceBytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        context_(other.context_),
+        context_id_(other.context_id_) {}
   DeviceBytes& operator=(DeviceBytes&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(context_, other.context_);
+    std::swap(context_id_, other.context_id_);
     return *this;
   }
   ~DeviceBytes();
@@ -61,8 +70,11 @@ class DeviceBytes {
   char* data() { return data_; }
 
  private:
-  explicit DeviceBytes(char* data) : data_(data) {}
+  DeviceBytes(char* data, void* context, std::uint64_t context_id)
+      : data_(data), context_(context), context_id_(context_id) {}
   char* data_ = nullptr;
+  void* context_ = nullptr;
+  std::uint64_t context_id_ = 0;  // no other context has it, even at the same address
 };
 
 // The number of the context that is current in the calling thread, which no other context has, before or
@@ -115,6 +127,8 @@ class Recording {
   // Runs the launches `runs` times, one run after the other, waits for the last one, and tells the microseconds of a run by the
   // GPU's clock. The context that is current is the one of the recording. Internal if the driver refuses, or a kernel fails.
   absl::StatusOr<double> Microseconds(int runs) const;
+  // How many runs take about so long, after a few that warm up; 1 at least. The errors of Microseconds.
+  absl::StatusOr<int> RunsFor(double microseconds) const;
 
  private:
   struct Parts;

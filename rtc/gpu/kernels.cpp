@@ -4,13 +4,26 @@
 
 namespace weft::rtc {
 
-absl::StatusOr<LoadedKernels::Found> LoadedKernels::Get(int kernel, const Maker& make) {
+absl::StatusOr<LoadedKernels::Found> LoadedKernels::Get(int kernel, Archive* archive,
+                                                        const Maker& make) {
+  const auto load = [&](const absl::StatusOr<Cubin>& cubin) -> absl::StatusOr<LoadedKernel> {
+    if (!cubin.ok()) return cubin.status();
+    return Load(cubin->code, cubin->entry, cubin->threads, cubin->shared_bytes);
+  };
   const absl::StatusOr<const Found*> found =
       loaded_.Get(kernel, [&](const arch::DeviceLimits& device) -> absl::StatusOr<Found> {
-        const absl::StatusOr<Cubin> cubin = make(kernel, device);
-        if (!cubin.ok()) return cubin.status();
-        absl::StatusOr<LoadedKernel> loaded =
-            Load(cubin->code, cubin->entry, cubin->threads, cubin->shared_bytes);
+        const absl::StatusOr<Cubin> cubin = make(kernel, device, archive);
+        absl::StatusOr<LoadedKernel> loaded = load(cubin);
+        if (!loaded.ok() && cubin.ok() && archive != nullptr) {
+          const absl::StatusOr<Cubin> anew = make(kernel, device, nullptr);
+          if (!anew.ok()) {
+            return absl::Status(
+                loaded.status().code(),
+                absl::StrCat(loaded.status().message(), "; and it cannot be compiled anew: ",
+                             std::string(anew.status().message())));
+          }
+          loaded = load(anew);
+        }
         if (!loaded.ok()) return loaded.status();
         return Found(*std::move(loaded), device);
       });
@@ -69,9 +82,10 @@ struct Kernels::State {
   }
 
   absl::StatusOr<LoadedKernels::Found> Get(int kernel, Archive* archive) {
-    return loaded.Get(kernel, [this, archive](int number, const arch::DeviceLimits& device) {
-      return Make(number, device.compute_capability, archive);
-    });
+    return loaded.Get(kernel, archive,
+                      [this](int number, const arch::DeviceLimits& device, Archive* in) {
+                        return Make(number, device.compute_capability, in);
+                      });
   }
 };
 

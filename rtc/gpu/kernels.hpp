@@ -76,12 +76,14 @@ class LoadedKernels {
     std::string code, entry;
     int threads = 0, shared_bytes = 0;
   };
-  // Makes the cubin of a kernel.
-  using Maker = std::function<absl::StatusOr<Cubin>(int kernel, const arch::DeviceLimits& device)>;
+  // Makes the cubin of a kernel, or takes it out of an archive, which may be null.
+  using Maker = std::function<absl::StatusOr<Cubin>(int kernel, const arch::DeviceLimits& device,
+                                                    Archive* archive)>;
   using Found = std::pair<LoadedKernel, arch::DeviceLimits>;
 
-  // The kernel in the current context, made and loaded if it was not yet. The errors of CurrentDevice, Load and make.
-  absl::StatusOr<Found> Get(int kernel, const Maker& make);
+  // The kernel in the current context, made and loaded if it was not yet. What the driver refuses out of an archive, as an older
+  // one may, is made again without it. The errors of CurrentDevice, Load and make.
+  absl::StatusOr<Found> Get(int kernel, Archive* archive, const Maker& make);
 
  private:
   PerContext<int, Found> loaded_;

@@ -15,13 +15,16 @@
 namespace weft::rtc {
 
 struct Module::State {
-  State(Policy of, Compiler by, std::optional<Cache> in, std::shared_ptr<Archive> also)
+  State(Policy of, const gemm::TileFacts& wants, Compiler by, std::optional<Cache> in,
+        std::shared_ptr<Archive> also)
       : policy(std::move(of)),
+        facts(wants),
         compile(std::move(by)),
         cache(std::move(in)),
         archive(std::move(also)) {}
 
   const Policy policy;
+  const gemm::TileFacts facts;
   const Compiler compile;
   const std::optional<Cache> cache;
   const std::shared_ptr<Archive> archive;
@@ -31,20 +34,32 @@ struct Module::State {
 
   // The kernel in the current context, loaded if it was not yet.
   absl::StatusOr<LoadedKernels::Found> Get(int kernel) {
-    return loaded.Get(kernel, [this](int number, const arch::DeviceLimits& device) {
-      return Make(number, device);
-    });
+    return loaded.Get(kernel, archive.get(),
+                      [this](int number, const arch::DeviceLimits& device, Archive* in) {
+                        return Make(number, device, in);
+                      });
+  }
+
+  absl::Status Start(const LoadedKernels::Found& loaded, const gemm::TileFacts& of,
+                     const gemm::Launch& made, Stream stream,
+                     const gemm::LaunchOptions& options) const {
+    const auto& [code, device] = loaded;
+    gemm::Launch launch = gemm::SizedLaunch(of, made, device.sm_count * of.resident_blocks);
+    launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
+                                  policy.kernel(launch.kernel).dependent;
+    return Enqueue(code, launch.grid, launch.params, launch.attributes, stream);
   }
 
  private:
-  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, const arch::DeviceLimits& device) {
-    if (absl::Status s = gemm::CheckDevice("conv", policy.image().facts, device); !s.ok()) {
+  absl::StatusOr<LoadedKernels::Cubin> Make(int kernel, const arch::DeviceLimits& device,
+                                            Archive* in) {
+    if (absl::Status s = gemm::CheckDevice("conv", facts, device); !s.ok()) {
       return s;
     }
     const absl::StatusOr<const Program*> program = ProgramFor(device.compute_capability);
     if (!program.ok()) return program.status();
     absl::StatusOr<std::string> cubin =
-        (*program)->Link(kernel, {cache.has_value() ? &*cache : nullptr, archive.get()});
+        (*program)->Link(kernel, {cache.has_value() ? &*cache : nullptr, in});
     if (!cubin.ok()) return cubin.status();
     const KernelRecord record = policy.kernel(kernel);
     return LoadedKernels::Cubin{*std::move(cubin), (*program)->entry(kernel), record.threads,
@@ -67,13 +82,13 @@ struct Module::State {
   }
 };
 
-Module::Module(Policy policy, Compiler compile, std::optional<Cache> cache,
-               std::shared_ptr<Archive> archive)
-    : state_(std::make_shared<State>(std::move(policy), std::move(compile), std::move(cache),
+Module::Module(Policy policy, const gemm::TileFacts& facts, Compiler compile,
+               std::optional<Cache> cache, std::shared_ptr<Archive> archive)
+    : state_(std::make_shared<State>(std::move(policy), facts, std::move(compile), std::move(cache),
                                      std::move(archive))) {}
 
-absl::Status Module::Prepare(const conv::ConvPlan& plan) const {
-  return state_->Get(plan.number()).status();
+absl::Status Module::Prepare(int kernel) const {
+  return state_->Get(kernel).status();
 }
 
 absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
@@ -83,14 +98,15 @@ absl::Status Module::Run(const conv::ConvPlan& plan, const conv::ConvRun& run, S
   if (plan.problem.IsEmpty()) return absl::OkStatus();
   const auto loaded = state_->Get(plan.number());
   if (!loaded.ok()) return loaded.status();
-  const auto& [code, device] = *loaded;
   const conv::ConvLaunch made(image, plan, run, &EncodeByDriver);
-  if (!made.status.ok()) return made.status;
-  gemm::Launch launch =
-      gemm::SizedLaunch(image.facts, made.launch, device.sm_count * image.facts.resident_blocks);
-  launch.attributes.dependent = options.dependent && device.compute_capability >= 90 &&
-                                state_->policy.kernel(launch.kernel).dependent;
-  return Enqueue(code, launch.grid, launch.params, launch.attributes, stream);
+  return made.status.ok() ? state_->Start(*loaded, image.facts, made.launch, stream, options)
+                          : made.status;
+}
+
+absl::Status Module::Run(const gemm::TileFacts& facts, const gemm::Launch& made, Stream stream,
+                         const gemm::LaunchOptions& options) const {
+  const auto loaded = state_->Get(made.kernel);
+  return loaded.ok() ? state_->Start(*loaded, facts, made, stream, options) : loaded.status();
 }
 
 }  // namespace weft::rtc

@@ -20,16 +20,19 @@ class Module {
   // Compiles the policy for GPUs of a compute capability.
   using Compiler = std::function<absl::StatusOr<Program>(int compute_capability)>;
 
-  // policy: what plans are made of, which is what the compiled code must say, too. cache, archive: where linked
-  // kernels are kept; nothing: nowhere.
-  Module(Policy policy, Compiler compile, std::optional<Cache> cache,
+  // policy: what plans are made of, which is what the compiled code must say, too. facts: what a GPU must have. cache, archive: where
+  // linked kernels are kept; nothing: nowhere.
+  Module(Policy policy, const gemm::TileFacts& facts, Compiler compile, std::optional<Cache> cache,
          std::shared_ptr<Archive> archive = nullptr);
 
-  // Links and loads the kernel of a plan for the current GPU, as the first Run does.
-  absl::Status Prepare(const conv::ConvPlan& plan) const;
+  // Links and loads a kernel for the current GPU, as the first Run does.
+  absl::Status Prepare(int kernel) const;
 
-  // Checks a run and enqueues it on `stream`, as conv::Convolution::Run does, and with the same errors.
+  // Checks a run of a convolution and enqueues it on `stream`, as conv::Convolution::Run does, and with the same errors.
   absl::Status Run(const conv::ConvPlan& plan, const conv::ConvRun& run, Stream stream,
+                   const gemm::LaunchOptions& options = {}) const;
+  // Enqueues a launch, with the grid that it has on this GPU.
+  absl::Status Run(const gemm::TileFacts& facts, const gemm::Launch& launch, Stream stream,
                    const gemm::LaunchOptions& options = {}) const;
 
  private:

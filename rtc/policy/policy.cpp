@@ -14,6 +14,12 @@ struct Policy::Data {
   // What the record refers to. Parameters are aligned to 64 bytes and copied, never read here.
   std::string bytes;
   std::vector<ValueRecord> values;
+  std::vector<Policy> others;
+
+  std::string_view Range(const ByteRange& range) const {
+    return std::string_view(bytes).substr(static_cast<std::size_t>(range.at),
+                                          static_cast<std::size_t>(range.size));
+  }
 };
 
 Policy::Policy(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
@@ -28,9 +34,15 @@ KernelRecord Policy::kernel(int index) const {
 }
 
 std::string_view Policy::part(Part part) const {
-  const ByteRange& bytes = data_->record.part[static_cast<int>(part)];
-  return std::string_view(data_->bytes)
-      .substr(static_cast<std::size_t>(bytes.at), static_cast<std::size_t>(bytes.size));
+  return data_->Range(data_->record.part[static_cast<int>(part)]);
+}
+
+const Policy& Policy::other(int index) const {
+  return data_->others[static_cast<std::size_t>(index)];
+}
+
+std::string_view Policy::fused() const {
+  return data_->record.fused.at < 0 ? std::string_view() : data_->Range(data_->record.fused);
 }
 
 absl::Span<const ValueRecord> Policy::values() const {
@@ -67,6 +79,15 @@ absl::StatusOr<Policy> Policy::FromBytes(std::string_view bytes) {
     if (r.defaults[i] < 0) continue;
     whole = whole && inside(r.defaults[i], image.params[i].at.bytes);
     image.params[i].defaults = data->bytes.data() + r.defaults[i];
+  }
+  whole = whole && (r.fused.at < 0 || inside(r.fused.at, r.fused.size));
+  for (const ByteRange& other : r.others) {
+    if (!whole || other.at < 0) continue;
+    whole = inside(other.at, other.size);
+    if (!whole) continue;
+    absl::StatusOr<Policy> made = FromBytes(data->Range(other));
+    if (!made.ok()) return made.status();
+    data->others.push_back(*std::move(made));
   }
   if (!whole) return absl::InternalError("rtc: the compiled policy lacks its parameters");
   data->values.resize(static_cast<std::size_t>(r.values));
@@ -108,7 +129,10 @@ bool Policy::IsSame(const Policy& other) const {
     return std::memcmp(static_cast<const void*>(&x), static_cast<const void*>(&y), sizeof x) == 0;
   };
   bool is_same = a.kernels == b.kernels && same(a.part, b.part) && same(a.epilogue, b.epilogue) &&
-                 a.values == b.values;
+                 a.values == b.values && data_->others.size() == other.data_->others.size();
+  for (std::size_t i = 0; is_same && i < data_->others.size(); ++i) {
+    is_same = data_->others[i].IsSame(other.data_->others[i]);
+  }
   for (int i = 0; is_same && i < 3; ++i) {
     is_same = same(a.image.params[i].at, b.image.params[i].at);
   }

@@ -28,6 +28,10 @@ class Policy {
   // The members of functors that have names, and some names that no functor has.
   absl::Span<const ValueRecord> values() const;
 
+  // Of an operator of several convolutions, whose last one this is: another one of them, and the bytes of what else is known of it.
+  const Policy& other(int index) const;
+  std::string_view fused() const;
+
   // How many filters a run needs (conv::FilterRun::needed). The policy does not ask the host.
   std::int64_t Filters(const prologues::BatchExtents& extents) const;
   // Writes to *run what an epilogue's stages say of themselves, as gemm::DescribeEpilogue does. The

@@ -24,6 +24,7 @@ struct KernelRecord {
 };
 
 inline constexpr int kMostKernels = 8;  // of a policy
+inline constexpr int kOtherParts = 3;  // convolutions of a bottleneck besides the last one, at most
 
 // Bytes within the data of a policy.
 struct ByteRange {
@@ -48,6 +49,9 @@ struct PolicyRecord {
   bool asks_host = false;
   std::int32_t values = 0;  // ValueRecords, `first_value` bytes from the beginning
   std::int32_t first_value = 0;
+  // Of an operator of several convolutions, whose last one this is, with the kernels of all: where the records of the others begin,
+  // and what else is known of it (bottleneck_record.hpp).
+  ByteRange others[kOtherParts], fused;
 };
 
 namespace internal {
@@ -151,19 +155,37 @@ struct PolicyData {
 
 WEFT_OFFSETS_BEGIN
 
-template <class PolicyT, class... ProbesT>
-constexpr PolicyRecord RecordOf() {
+namespace internal {
+
+// What is known of a convolution's functors. Data: its PolicyData, or what has the same functors and values.
+template <class Data, class PolicyT, int kValues>
+constexpr PolicyRecord RecordOfFunctors() {
   static_assert(conv::CheckedPolicy<PolicyT>::kValid);
   static_assert(
       kFunctorsAreAligned<PolicyT>,
       "weft: a functor of this policy is aligned to more than 16 bytes; alignas(16) is the "
       "most that an operator of a string has");
+  PolicyRecord r;
+  r.image = conv::ImageOf<PolicyT>();
+  AddNames(r);
+  AddFunctors<PolicyT>(r);
+  r.part[0] = ByteRange{.at = WEFT_OFFSET(Data, epilogue), .size = sizeof(Data::epilogue)};
+  r.part[1] = ByteRange{.at = WEFT_OFFSET(Data, prologue), .size = sizeof(Data::prologue)};
+  r.part[2] =
+      ByteRange{.at = WEFT_OFFSET(Data, source_functor), .size = sizeof(Data::source_functor)};
+  r.values = kValues;
+  r.first_value = WEFT_OFFSET(Data, values);
+  return r;
+}
+
+}  // namespace internal
+
+template <class PolicyT, class... ProbesT>
+constexpr PolicyRecord RecordOf() {
   using Data = PolicyData<PolicyT, ProbesT...>;
   using List = gemm::KernelList<PolicyT>;
   static_assert(List::kCount <= kMostKernels);
-  PolicyRecord r;
-  r.image = conv::ImageOf<PolicyT>();
-  internal::AddNames(r);
+  PolicyRecord r = internal::RecordOfFunctors<Data, PolicyT, sizeof...(ProbesT)>();
   r.kernels = List::kCount;
   internal::AddKernels<PolicyT>(r, std::make_integer_sequence<int, List::kCount>());
   constexpr auto kHas = [](auto type) {
@@ -178,13 +200,6 @@ constexpr PolicyRecord RecordOf() {
   if (kHas(std::type_identity<decltype(Data::params_2)>())) {
     r.defaults[2] = WEFT_OFFSET(Data, params_2);
   }
-  internal::AddFunctors<PolicyT>(r);
-  r.part[0] = ByteRange{.at = WEFT_OFFSET(Data, epilogue), .size = sizeof(Data::epilogue)};
-  r.part[1] = ByteRange{.at = WEFT_OFFSET(Data, prologue), .size = sizeof(Data::prologue)};
-  r.part[2] =
-      ByteRange{.at = WEFT_OFFSET(Data, source_functor), .size = sizeof(Data::source_functor)};
-  r.values = sizeof...(ProbesT);
-  r.first_value = WEFT_OFFSET(Data, values);
   return r;
 }
 

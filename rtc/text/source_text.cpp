@@ -244,19 +244,28 @@ std::string ProbeOf(const std::string& value, std::size_t index) {
 }  // namespace
 
 std::string PolicyText(std::string_view source, std::string_view policy,
-                       const std::vector<std::string>& values) {
+                       const std::vector<std::string>& values, PolicyKind kind) {
+  const bool is_bottleneck = kind == PolicyKind::kBottleneck;
   std::string text =
-      absl::StrCat("#line 1 \"", kSourceName, "\"\n", std::string(source), "\n#line 1 \"",
+      absl::StrCat(is_bottleneck ? "#include \"weft/rtc/policy/bottleneck_record.hpp\"\n" : "",
+                   "#line 1 \"", kSourceName, "\"\n", std::string(source), "\n#line 1 \"",
                    kPolicyLine, "\"\nusing WeftPolicy = ", std::string(policy),
                    ";\n#line 1 \"weft\"\nnamespace {\nWEFT_OFFSETS_BEGIN\n");
-  std::string probes;
+  std::string types = "WeftPolicy";
   for (std::size_t i = 0; i < values.size(); ++i) {
     text += ProbeOf(values[i], i);
-    absl::StrAppend(&probes, ", WeftValue", i);
+    absl::StrAppend(&types, ", WeftValue", i);
   }
-  absl::StrAppend(&text, "WEFT_OFFSETS_END\n}\nusing WeftData = weft::rtc::PolicyData<WeftPolicy",
-                  probes, ">;\n#define WEFT_RECORD {weft::rtc::RecordOf<WeftPolicy", probes,
-                  ">()}\n");
+  absl::StrAppend(&text, "WEFT_OFFSETS_END\n}\n");
+  if (is_bottleneck) {
+    absl::StrAppend(&text, "using WeftData = weft::rtc::BottleneckData<", types,
+                    ">;\n#define WEFT_RECORD weft::rtc::BottleneckDataOf<", types,
+                    ">()\n#define WEFT_PARTS WEFT_BOTTLENECK_PARTS(WeftPolicy)\n");
+  } else {
+    absl::StrAppend(&text, "using WeftData = weft::rtc::PolicyData<", types,
+                    ">;\n#define WEFT_RECORD {weft::rtc::RecordOf<", types,
+                    ">()}\n#define WEFT_PARTS WeftPolicy\n");
+  }
   return text;
 }
 

@@ -1,11 +1,15 @@
 // The text of policies: what a source defines, and what both compilers are given.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace weft::rtc {
+
+// What a policy is of.
+enum class PolicyKind : std::int8_t { kConvolution, kBottleneck };
 
 // The name of the last class, struct or alias, not a template, that is defined outside all braces but
 // those of namespaces; empty if there is none.
@@ -43,10 +47,10 @@ bool IsName(std::string_view token);
 bool IsKeyword(std::string_view word);
 
 // The part of what either compiler is given that is the same: the source, WeftPolicy, which is the policy,
-// WeftData, the type of its PolicyData, and WEFT_RECORD, which initialises that. values: names of members,
-// as Options::values.
+// WeftData, the type of its PolicyData, WEFT_RECORD, which initialises that, and WEFT_PARTS, the convolutions whose epilogues it
+// has. values: names of members, as Options::values.
 std::string PolicyText(std::string_view source, std::string_view policy,
-                       const std::vector<std::string>& values);
+                       const std::vector<std::string>& values, PolicyKind kind);
 
 // Whether `name` may be a name of Options::values: a member's, or a functor's, a point and a member's.
 bool IsNameOfMember(std::string_view name);

@@ -184,7 +184,8 @@ class Results {
                                                problem.dst(), residual_values_)
                                                .value()
                                          : std::vector<Residual>()),
-        dst_(Garbage(Dst::Size(problem.dst()) / (kIsInt4<Dst> ? 2 : 1))) {
+        pooled_(kPool.Of(problem.dst())),
+        dst_(Garbage(Dst::Size(pooled_) / (kIsInt4<Dst> ? 2 : 1))) {
     const float step = kRealStep ? options.real_step : 1.0f;
     data_.zero_point = options.zero_point;
     data_.beta = options.beta * (Epilogue::kHasBias && !Epilogue::kBiasInSum ? step : 1.0f);
@@ -264,11 +265,15 @@ class Results {
                                        range, 1, which);
   }
 
-  // planar: what must come out.
-  void ExpectEqual(const std::vector<Output>& planar) const {
+  // planar: what must come out, before a MaxPool.
+  void ExpectEqual(std::vector<Output> planar) const {
+    if constexpr (kPool.exists()) {
+      planar = reference::MaxPool(planar, problem_.p(), problem_.q(), kPool.size, kPool.step,
+                                  kPool.padding);
+    }
     const std::vector<Output> got = dst_.Read();
     const std::vector<Output> want =
-        ConvertTensor<NCHW, Dst, Output>(problem_.dst(), absl::MakeConstSpan(planar)).value();
+        ConvertTensor<NCHW, Dst, Output>(pooled_, absl::MakeConstSpan(planar)).value();
     ASSERT_EQ(got.size(), want.size());
     std::int64_t mismatches = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -292,6 +297,7 @@ class Results {
     }
   }();
 
+  static constexpr PoolFacts kPool = PoolOf<Epilogue>();
   static constexpr bool kRealStep = Epilogue::kHasOutputScale;
   static std::vector<float> Times(float factor, std::vector<float> values) {
     for (float& value : values) value *= factor;
@@ -315,6 +321,7 @@ class Results {
   std::vector<float> residual_floats_;
   const float residual_zero_point_;
   const OperatorMemory<Residual> residual_;
+  const TensorExtents pooled_;
   const OperatorMemory<Output> dst_;
   reference::EpilogueData data_;
 };

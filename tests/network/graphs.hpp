@@ -165,6 +165,40 @@ inline Graph Separable() {
 // Concats whose inputs lie in whole blocks of channels and of which others read none: of convolutions with the scale of the
 // result and with another one, with a table and with an addition behind them, of pooling, and of another concat whose last
 // input fills no block. Then one whose second input does not begin at a block, and one whose input others read.
+// Concats whose inputs others read as well: convolutions, as a source and as a residual, a pooling, a second concat and an output; one
+// that is read twice, and one within another.
+inline Graph ReadConcats() {
+  GraphBuilder b(19);
+  const auto add = [&](const char* name, std::int64_t c) {
+    return b.Add(name, Element::kUint8, c, 5, 6, {0.05f, 100});
+  };
+  const auto convolution = [&](std::vector<int> from, std::int64_t from_c, int to, std::int64_t c) {
+    b.FillProducts(b.Put(Kind::kConvolution, std::move(from), to), c, from_c, 0.003f);
+    return to;
+  };
+  const int x = b.Input("x", Element::kFloat, 7, 5, 6);
+  const int q = b.Add("q", Element::kUint8, 7, 5, 6, {0.03f, 110});
+  b.Put(Kind::kQuantize, {x}, q);
+  const int first = convolution({q}, 7, add("first", 32), 32);
+  const int second = convolution({first}, 32, add("second", 64), 64);
+  const int inner = add("inner", 96);
+  b.Put(Kind::kConcat, {first, second}, inner);
+  const int third = convolution({second}, 64, add("third", 32), 32);
+  const int residual = convolution({inner, third}, 96, add("residual", 32), 32);
+  const int pooled = add("pooled", 64);
+  b.Put(Kind::kMaxPool, {second}, pooled).window = {
+      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  const int last = convolution({residual}, 32, add("last", 20), 20);
+  const int all = add("all", 96 + 32 + 64 + 32 + 20);
+  b.Put(Kind::kConcat, {inner, third, pooled, third, last}, all);
+  const int y = b.Add("y", Element::kFloat, 244, 5, 6), z = b.Add("z", Element::kFloat, 20, 5, 6);
+  b.Put(Kind::kDequantize, {all}, y);
+  b.Put(Kind::kDequantize, {last}, z);
+  b.Output(y);
+  b.Output(z);
+  return b.Make();
+}
+
 inline Graph Concats() {
   GraphBuilder b(5);
   const auto add = [&](const char* name, std::int64_t c, Quantization q = {0.05f, 100},
@@ -200,6 +234,59 @@ inline Graph Concats() {
   const int y = b.Add("y", Element::kFloat, 72, 5, 6);
   b.Put(Kind::kDequantize, {copied}, y);
   b.Output(y);
+  return b.Make();
+}
+
+// What a block of a residual network is like.
+struct BlockCase {
+  Element element = Element::kUint8;
+  bool projects = true;      // what is added is a convolution of x, not x itself
+  bool sum_is_first = true;  // the third convolution is the first operand of the addition
+  bool rounds_once = false;  // what is added is the third convolution's residual
+  std::int64_t h = 5, w = 8, c = 64, k = 64, middle = 64;
+  std::int64_t stride = 1;  // of the 3x3 convolution, and of the projection
+};
+
+// Floats, two convolutions that make x, and such a block.
+inline Graph ResidualBlock(const BlockCase& of) {
+  GraphBuilder b(21);
+  const bool is_signed = of.element == Element::kInt8;
+  const std::int64_t h = (of.h - 1) / of.stride + 1, w = (of.w - 1) / of.stride + 1;
+  const auto add = [&](const char* name, std::int64_t c, bool whole, float scale,
+                       std::int32_t zero) {
+    return b.Add(name, of.element, c, whole ? of.h : h, whole ? of.w : w,
+                 {scale, is_signed ? zero - 128 : zero});
+  };
+  const auto convolution = [&](std::vector<int> from, std::int64_t c, int to, std::int64_t k,
+                               std::int64_t size, std::int64_t stride, float scale) {
+    Node& n = b.Put(Kind::kConvolution, std::move(from), to);
+    n.window = {.h = size, .w = size, .stride_h = stride, .stride_w = stride};
+    n.window.pad_top = n.window.pad_left = n.window.pad_bottom = n.window.pad_right = size / 2;
+    b.FillProducts(n, k, c * size * size, scale);
+    return to;
+  };
+  const int input = b.Input("input", Element::kFloat, 5, of.h, of.w);
+  const int q = add("q", 5, true, 0.03f, 117);
+  b.Put(Kind::kQuantize, {input}, q);
+  const int x = convolution({q}, 5, add("x", of.c, true, 0.05f, 7), of.c, 1, 1, 0.02f);
+  const int t1 =
+      convolution({x}, of.c, add("t1", of.middle, true, 0.06f, 11), of.middle, 1, 1, 0.004f);
+  const int t2 = convolution({t1}, of.middle, add("t2", of.middle, false, 0.05f, 0), of.middle, 3,
+                             of.stride, 0.001f);
+  const int p = of.projects ? convolution({x}, of.c, add("p", of.k, false, 0.07f, 100), of.k, 1,
+                                          of.stride, 0.004f)
+                            : x;
+  const int y = add("y", of.k, false, 0.08f, 90);
+  if (of.rounds_once) {
+    convolution({t2, p}, of.middle, y, of.k, 1, 1, 0.004f);
+  } else {
+    const int t3 =
+        convolution({t2}, of.middle, add("t3", of.k, false, 0.06f, 120), of.k, 1, 1, 0.004f);
+    b.Put(Kind::kAdd, of.sum_is_first ? std::vector<int>{t3, p} : std::vector<int>{p, t3}, y);
+  }
+  const int out = b.Add("out", Element::kFloat, of.k, h, w);
+  b.Put(Kind::kDequantize, {y}, out);
+  b.Output(out);
   return b.Make();
 }
 

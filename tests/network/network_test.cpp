@@ -146,6 +146,16 @@ TEST(Network, ConcatsAreEqual) {
   EXPECT_THAT(network->Describe(), HasSubstr("all (uint8 180x5x6 nc32) from channel 128 on"));
 }
 
+// Of one image others read a concat's input where it lies in the result.
+TEST(Network, ConcatsWhoseInputsOthersReadAreEqual) {
+  for (const std::int64_t batch : {1, 2}) {
+    EXPECT_EQ(Differences(ReadConcats(), OnCpu(batch)), 0) << batch;
+  }
+  NetworkOptions options = OnCpu();
+  options.formats = {Format::kNhwc};
+  EXPECT_EQ(Differences(ReadConcats(), options), 0);
+}
+
 // Each format alone, where tensors can have it; blocks of 32 channels are those of other tests.
 TEST(Network, FormatsAreEqual) {
   NetworkOptions two = OnCpu(2);
@@ -315,24 +325,6 @@ TEST(Network, ResidualsAndFloatsAreEqual) {
   EXPECT_EQ(Differences(*network), 0);
 }
 
-// A concat is in blocks of 32 channels, and a residual that is added to a slice of it in blocks of 4.
-TEST(Network, ResidualOfASliceIsEqual) {
-  GraphBuilder b(11);
-  const int x = b.Input("x", Element::kFloat, 32, 5, 6);
-  const int q = b.Add("q", Element::kUint8, 32, 5, 6, {0.02f, 120});
-  b.Put(Kind::kQuantize, {x}, q);
-  const int m = b.Add("m", Element::kUint8, 4, 5, 6, {0.03f, 100});
-  b.FillProducts(b.Put(Kind::kConvolution, {q}, m), 4, 32, 0.002f);
-  const int r = b.Add("r", Element::kUint8, 4, 5, 6, {0.05f, 100});
-  b.FillProducts(b.Put(Kind::kConvolution, {q, m}, r), 4, 32, 0.002f);
-  const int all = b.Add("all", Element::kUint8, 36, 5, 6, {0.05f, 100});
-  b.Put(Kind::kConcat, {q, r}, all);
-  const int y = b.Add("y", Element::kFloat, 36, 5, 6);
-  b.Put(Kind::kDequantize, {all}, y);
-  b.Output(y);
-  EXPECT_EQ(Differences(b.Make(), OnCpu()), 0);
-}
-
 // A residual's memory is not where its sum goes if that is a slice of a tensor that is written before: here of as many bytes, rounded
 // up.
 TEST(Network, ASliceIsNotWhereItsResidualLies) {
@@ -355,7 +347,8 @@ TEST(Network, ASliceIsNotWhereItsResidualLies) {
   for (const std::int64_t batch : {1, 2}) EXPECT_EQ(Differences(b.Make(), OnCpu(batch)), 0);
 }
 
-// A residual lies as the output does, here in blocks, since a concat reads that.
+// A residual lies as the output does, here in blocks of 32 channels, since a concat reads that: one in NHWC is converted, and so is
+// one of 4 channels, which lies in blocks of as many.
 TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
   GraphBuilder b(13);
   const int x = b.Input("x", Element::kFloat, 3, 6, 7);
@@ -364,13 +357,16 @@ TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
   const auto add = [&](const char* name, std::int64_t c) {
     return b.Add(name, Element::kUint8, c, 6, 7, {0.05f, 100});
   };
-  const int a = add("a", 48), first = add("first", 32), second = add("second", 48);
-  b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 48, 3, 0.01f);
-  b.FillProducts(b.Put(Kind::kConvolution, {a}, first), 32, 48, 0.002f);
-  b.FillProducts(b.Put(Kind::kConvolution, {q, a}, second), 48, 3, 0.01f);
-  const int all = add("all", 80);
-  b.Put(Kind::kConcat, {first, second}, all);
-  const int y = b.Add("y", Element::kFloat, 80, 6, 7);
+  const int a = add("a", 64), few = add("few", 4);
+  const int first = add("first", 32), second = add("second", 64), last = add("last", 4);
+  b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 64, 3, 0.01f);
+  b.FillProducts(b.Put(Kind::kConvolution, {a}, few), 4, 64, 0.002f);
+  b.FillProducts(b.Put(Kind::kConvolution, {a}, first), 32, 64, 0.002f);
+  b.FillProducts(b.Put(Kind::kConvolution, {q, a}, second), 64, 3, 0.01f);
+  b.FillProducts(b.Put(Kind::kConvolution, {a, few}, last), 4, 64, 0.002f);
+  const int all = add("all", 100);
+  b.Put(Kind::kConcat, {first, second, last}, all);
+  const int y = b.Add("y", Element::kFloat, 100, 6, 7);
   b.Put(Kind::kDequantize, {all}, y);
   b.Output(y);
   for (const std::int64_t batch : {1, 2}) {
@@ -378,6 +374,71 @@ TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
     options.formats = {Format::kNhwc};
     EXPECT_EQ(Differences(b.Make(), options), 0) << batch;
   }
+}
+
+// Bottlenecks as one kernel have the bits of their convolutions by themselves.
+void ExpectBlockIsEqual(BlockCase of, std::int64_t batch = 1) {
+  NetworkOptions options = OnCpu(batch);
+  options.blocks = Blocks::kAlways;
+  const auto network = Network::Create(ResidualBlock(of), options);
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->Kernels(), ::testing::Contains(HasSubstr("Bottleneck")));
+  EXPECT_EQ(Differences(*network), 0);
+}
+
+TEST(Bottlenecks, Projection) {
+  ExpectBlockIsEqual({}, 2);
+}
+TEST(Bottlenecks, ProjectionOfSigned) {
+  ExpectBlockIsEqual(
+      {.element = Element::kInt8, .sum_is_first = false, .h = 3, .w = 4, .c = 32, .k = 128});
+}
+TEST(Bottlenecks, Identity) {
+  ExpectBlockIsEqual({.projects = false, .sum_is_first = false, .h = 9, .w = 12});
+}
+TEST(Bottlenecks, IdentityOfSigned) {
+  ExpectBlockIsEqual({.element = Element::kInt8, .projects = false});
+}
+TEST(Bottlenecks, ThatRoundOnce) {
+  ExpectBlockIsEqual({.projects = false, .rounds_once = true});
+  ExpectBlockIsEqual({.element = Element::kInt8, .rounds_once = true, .w = 4});
+}
+
+TEST(Bottlenecks, AreDescribedAndHaveTiles) {
+  NetworkOptions options = OnCpu();
+  options.blocks = Blocks::kAlways;
+  const Graph graph = ResidualBlock({.w = 4});
+  const auto network = Network::Create(graph, options);
+  ASSERT_TRUE(network.ok()) << network.status();
+  const char* const name = "node2 + node3 + node5 + node4 + node6";
+  EXPECT_THAT(network->Describe(),
+              HasSubstr("block node2 + node3 + node5 + node4 + node6: one kernel"));
+  EXPECT_EQ(network->tiles().at(name), "Bottleneck4x1x2");
+  const auto other = network->WithTiles({{name, "Bottleneck8x3x4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->tiles().at(name), "Bottleneck8x3x4");
+  EXPECT_EQ(Differences(*other), 0);
+  EXPECT_THAT(network->WithTiles({{name, "Mma128x64"}}).status().message(),
+              HasSubstr("give one of Bottleneck4x1x2"));
+  const auto apart = Network::Create(graph, OnCpu());
+  ASSERT_TRUE(apart.ok()) << apart.status();
+  EXPECT_THAT(apart->Describe(), HasSubstr("kernels of their own: on the CPU"));
+}
+
+TEST(Bottlenecks, AreInEngines) {
+  NetworkOptions options = OnCpu();
+  options.blocks = Blocks::kAlways;
+  const auto network = Network::Create(ResidualBlock({.projects = false, .w = 4}), options);
+  ASSERT_TRUE(network.ok()) << network.status();
+  const auto file = network->Save();
+  ASSERT_TRUE(file.ok()) << file.status();
+  NetworkOptions without = OnCpu();
+  without.compiler = "/nowhere/no-compiler";
+  without.cache_bytes = 0;
+  const auto loaded = Network::Load(*file, without);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->Kernels(), network->Kernels());
+  EXPECT_EQ(Differences(*loaded), 0);
 }
 
 }  // namespace

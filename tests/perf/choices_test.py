@@ -47,13 +47,6 @@ class ChoicesTest(unittest.TestCase):
                                              "n16c4h8w8k8r1s1 cudnn_nhwc": "of 9.19"})
         self.assertEqual(self.choices(files, "--cudnn=9.14.0"), {**lt, "n16c4h8w8k8r1s1 cudnn_nhwc": "of 9.14"})
 
-    def test_networks(self):
-        file = result("2026-11-22 20:08 UTC", {})
-        file["rows"][0]["layers"] = [{"name": "2.0.conv1", "layer": "c64h56w56k64r1s1", "plan": "cudnn_graph f32 eng1"},
-                                     {"name": "2.0.conv2", "layer": "c64h56w56k64r3s1"}]
-        self.assertEqual(self.choices([file]),
-                         {"n16c64h56w56k64r1s1 network cudnn_graph 2.0.conv1": "cudnn_graph f32 eng1"})
-
     def test_other_files_are_passed_over_and_nothing_is_an_error(self):
         run = self.run_on([{"rows": []}, [1], {"environment": {"program": "gemm_bench"}}])
         self.assertEqual(run.returncode, 1)

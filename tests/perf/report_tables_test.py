@@ -65,15 +65,23 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(text.splitlines()), 3)
         self.assertEqual(tables.energy({"anchors": [result(16, [row()])]}), "")
 
-    def test_networks(self):
-        of = {"ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4, "ratio": 0.8, "ratio_without_first": 0.7,
-              "model_choice_ms": 0.55, "mismatches": 0, "status": "ok", "layers": []}
-        text = tables.network([{"rows": [{**of, "batch": 64}, {**of, "batch": 16}, {"batch": 1, "mismatches": 0, "status": "failed: a"}]}])
-        self.assertIn("| 1 | NCxHWx<32> | - | - | - | - | - | - | failed: a |\n"
-                      "| 16 | NCxHWx<32> | 0.500 | 32000 | 0.400 | 0.80 | 0.70 | 0.550 | 0 |\n| 64 |", text)
-
 
 class Networks(unittest.TestCase):
+    def test_chain(self):
+        of = {"ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4, "ratio": 0.8, "ratio_without_first": 0.7, "tensors": "nhwc",
+              "model_choice_ms": 0.55, "mismatches": 0, "status": "ok"}
+        rows = [{**of, "batch": 64}, {**of, "batch": 16}, {"batch": 1, "mismatches": 0, "status": "failed: a"}]
+        environment = {"device": "a GPU", "driver": "1", "cuda": "13.0", "libraries": ["cuDNN 9"], "commit": "c0ffee"}
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(report_networks.chain(pathlib.Path(folder), tables.table))
+            (pathlib.Path(folder) / "chain-h200.json").write_text(json.dumps({"environment": environment, "rows": rows}))
+            text = report_networks.chain(pathlib.Path(folder), tables.table)
+            self.assertIn("| 1 | - | - | - | - | - | - | - | failed: a |\n"
+                          "| 16 | nhwc | 0.500 | 32,000 | 0.550 | 0.400 | 0.80 | 0.70 | 0 |\n| 64 |", text)
+            self.assertIn("commit c0ffee", text)
+            chain = report_networks.chain_of(pathlib.Path(folder), "h200")
+            self.assertIn("| ResNet-50's 53 convolutions as one CUDA graph | 0.80 |", tables.speed({"all": [result(16, [row()])]}, chain))
+
     def test_peers_and_order(self):
         time = {"batch": 1, "ms": 0.2, "images_per_s": 5000, "arena_mb_per_image": 1.5}
         peers = {"torch_half_ms": {"default": 0.6, "max-autotune-no-cudagraphs": 0.5}, "ratio": 2.5}

@@ -142,7 +142,7 @@ class Pages(Case):
 
     def test_the_committed_template_names_only_tables_that_exist(self):
         found = report.Set(report.ROOT / report.RESULTS / "h200")
-        known = {"device", "folder", "commit", "date", "machine", "other", "tiles", "speed", "lists", "network", "large", "residual",
+        known = {"device", "folder", "commit", "date", "machine", "other", "tiles", "speed", "lists", "residual",
                  "hswish", "nc4", "reformat", "first-layer", "depthwise", "energy", "check", "cutlass", "products", "product-types",
                  *report.report_benches.BENCHES, *(f"layers-{name}" for name in (*report.LISTS, *report.EPILOGUES.values(), "anchors-nc4"))}
         self.assertLessEqual(set(report.NAME.findall((report.ROOT / report.TEMPLATE).read_text())), known)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -285,6 +286,27 @@ std::vector<T> Convolve(const conv::Problem& problem, const std::int8_t* src,
   fill(0, size / threads);
   for (std::thread& worker : workers) worker.join();
   return dst;
+}
+
+// The greatest of each window of size x size pixels, `step` apart, of planes of p x q; pixels outside are in none.
+template <class T>
+std::vector<T> MaxPool(const std::vector<T>& planes, std::int64_t p, std::int64_t q,
+                       std::int64_t size, std::int64_t step, std::int64_t padding) {
+  std::vector<T> pooled;
+  for (std::size_t plane = 0; plane < planes.size(); plane += static_cast<std::size_t>(p * q)) {
+    for (std::int64_t y = -padding; y + size <= p + padding; y += step) {
+      for (std::int64_t x = -padding; x + size <= q + padding; x += step) {
+        T greatest = std::numeric_limits<T>::lowest();
+        for (std::int64_t i = 0; i < size * size; ++i) {
+          const std::int64_t row = y + i / size, column = x + i % size;
+          if (row < 0 || row >= p || column < 0 || column >= q) continue;
+          greatest = std::max(greatest, planes[plane + static_cast<std::size_t>(row * q + column)]);
+        }
+        pooled.push_back(greatest);
+      }
+    }
+  }
+  return pooled;
 }
 
 }  // namespace weft::reference

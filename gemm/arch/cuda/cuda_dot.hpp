@@ -114,8 +114,12 @@ struct DotThread {
     return __byte_perm(a, b, selector);
   }
 
-  // The greater of each two unsigned numbers of 16 bits, of which a word has two.
-  WEFT_DEVICE static uint32_t MaxPairs(uint32_t a, uint32_t b) { return __vmaxu2(a, b); }
+  // The greater of each two numbers of 16 bits, of which a word has two.
+  template <bool kSigned = false>
+  WEFT_DEVICE static uint32_t MaxPairs(uint32_t a, uint32_t b) {
+    if constexpr (kSigned) return __vmaxs2(a, b);
+    return __vmaxu2(a, b);
+  }
 
   // a - b of two Values side by side, Half or Bfloat16 (from sm_90 on), each rounded to a Value.
   template <class Value>

@@ -22,6 +22,14 @@ struct TmaThread {
         : "memory");
   }
 
+  // From shared memory at `src` to global memory, as a TmaStore: of the thread's group of stores.
+  // `bytes` and both addresses are multiples of 16.
+  WEFT_DEVICE static void BulkStore(void* dst, uint32_t src, uint32_t bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src),
+                 "r"(bytes)
+                 : "memory");
+  }
+
   // From the block's shared memory at `src` to the cluster's (MapToRank) at `dst`, with a barrier
   // of the block that receives. The sender's bytes were fenced by FenceProxyAsync, and it does not
   // return before they have come.
@@ -49,6 +57,31 @@ struct TmaThread {
                                         const uint16_t (&offset)[kRank - 2]) {
     static_assert(kRank >= 3 && kRank <= 5);
     LoadIm2col(dst, map, bar, coord, offset);
+  }
+
+  // The box at `coord` of the tensor becomes what shared memory holds at src, a multiple of 128; what
+  // of the box lies outside the tensor is left out. The bytes were fenced by FenceProxyAsync. The
+  // thread's stores since its last TmaStoreCommit are a group; src may be written again when
+  // TmaStoreWaitRead has waited for its group, and TmaStoreWait waits until it is in memory. A thread
+  // does not return before its last group has been read.
+  WEFT_DEVICE static void TmaStore(const TensorMap& map, uint32_t src, const int32_t (&coord)[4]) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], "
+        "[%1];" ::"l"(&map),
+        "r"(src), "r"(coord[0]), "r"(coord[1]), "r"(coord[2]), "r"(coord[3])
+        : "memory");
+  }
+  WEFT_DEVICE static void TmaStoreCommit() {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+  // Until at most kN groups are still to be read, or to be written.
+  template <int kN>
+  WEFT_DEVICE static void TmaStoreWaitRead() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kN) : "memory");
+  }
+  template <int kN>
+  WEFT_DEVICE static void TmaStoreWait() {
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kN) : "memory");
   }
 
   // Asks the L2 for what TmaLoad and TmaLoadIm2col would load. Reads nothing: an earlier kernel may

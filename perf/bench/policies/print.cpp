@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "perf/block_bench/policies.hpp"
+#include "perf/bottleneck_bench/policies.hpp"
 #include "perf/condconv_bench/policies.hpp"
 #include "perf/deconv_bench/policies.hpp"
 #include "perf/epilogue_bench/policies.hpp"
@@ -15,6 +16,7 @@
 #include "perf/gemm_bench/policies.hpp"
 #include "perf/list_bench/policies.hpp"
 #include "perf/local_bench/policies.hpp"
+#include "perf/rtc_bench/policies.hpp"
 #include "perf/weft_perf/tiles.hpp"
 
 namespace weft::perf {
@@ -41,12 +43,14 @@ void Print(const char* program, const char* name, gemm::Family<Policies...> fami
 int main(int argc, char**) {
   const auto all = []<class P>() { return true; };
   PRINT(block_bench, weft::perf::BlockOperators)
+  PRINT(bottleneck_bench, weft::perf::bottleneck::Operators)
   PRINT(condconv_bench, weft::perf::condconv::Operators)
   PRINT(deconv_bench, weft::perf::deconv::Operators)
   PRINT(epilogue_bench, weft::perf::variants::Operators)
   PRINT(fused_bench, weft::perf::fused::Operators)
   PRINT(list_bench, weft::perf::ListOperators)
   PRINT(local_bench, weft::perf::local::Operators)
+  PRINT(rtc_bench, weft::perf::rtc_cases::Operators)
 #define FAMILY(...)
 #define GEMM(Type, A, B) PRINT(gemm_bench, weft::perf::gemms::Type<weft::perf::A, weft::perf::B>)
 #include "perf/gemms.def"

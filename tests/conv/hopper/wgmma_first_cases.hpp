@@ -53,6 +53,54 @@ TEST(WgmmaFirst, Geometries) {
   ExpectMatchesReference<P>(tall, relu);
 }
 
+// Tiles and windows for a MaxPool: odd numbers of places, strips of one and of several tiles, rows that end anywhere;
+// loaded by TMA and by threads.
+template <class P>
+void ExpectPools() {
+  const reference::ReluActivation relu;
+  for (const std::int64_t stride : {1, 2, 4}) {
+    if (P::config.threadblock.m / P::config.warp.m % (4 / stride) != 0) continue;
+    for (const std::int64_t w : {1, 17, 20, 72}) {
+      for (const std::int64_t h : {1, 9, 23, 40}) {
+        Problem p = SquareProblem(1 + h % 2, 3, h, 40 + 8 * stride, 3, 1, 1);
+        p.w = w, p.stride_w = stride, p.stride_h = 1 + w % 2;
+        p.pad_left = 1 + h % 2, p.pad_right = 2;
+        if (!Convolution<P>::Create(p).ok()) continue;  // too few pixels for a window
+        ExpectMatchesReference<P>(p, relu, {.seed = static_cast<std::uint32_t>(w + h)});
+      }
+    }
+  }
+}
+template <class Pool, class T>
+using PooledRelu = epilogues::Chain<epilogues::Scale, epilogues::Bias<>, epilogues::Relu, Pool,
+                                    epilogues::ClampTo<T>>;
+using epilogues::MaxPool;
+
+TEST(WgmmaFirst, MaxPool) {
+  using Unsigned = PooledRelu<MaxPool<3, 2, 1>, std::uint8_t>;
+  ExpectPools<WgmmaFirstPolicy<NCxHWx<32>, Unsigned, WgmmaTile<64, 64, 32, 16, 64>>>();
+  ExpectPools<WgmmaFirstPolicy<NHWC, Unsigned, WgmmaTile<64, 64, 32, 32, 64, 2, 8>>>();
+  using Signed = PooledRelu<MaxPool<3, 2, 0>, std::int8_t>;
+  ExpectPools<WgmmaFirstPolicy<NCxHWx<4>, Signed, WgmmaTile<96, 64, 32, 48, 64, 1, 4>>>();
+  ExpectPools<WgmmaFirstPolicy<NCxHWx<32>, PooledRelu<MaxPool<3, 2, 2>, std::int8_t>,
+                               WgmmaTile<32, 128, 32, 32, 128>>>();
+  ExpectPools<WgmmaFirstPolicy<NCxHWx<32>, PooledRelu<MaxPool<2, 2, 1>, std::uint8_t>,
+                               WgmmaTile<64, 64, 32, 16, 64>>>();
+  ExpectPools<WgmmaFirstPolicy<NCHW, PooledRelu<MaxPool<2, 2>, std::int8_t>,
+                               WgmmaTile<224, 64, 32, 112, 64, 1, 1>>>();
+}
+
+// Negative integers, and channels that take several tiles.
+TEST(WgmmaFirst, MaxPoolOfNegativeIntegers) {
+  using P = WgmmaFirstPolicy<NCxHWx<32>, PooledRelu<MaxPool<3, 2, 1>, std::int8_t>,
+                             WgmmaTile<64, 64, 32, 16, 64>>;
+  const Problem p = SquareProblem(3, 4, 40, 150, 7, 3, 2);
+  ExpectMatchesReference<P>(p, reference::ReluActivation(), {.zero_point = -100.0f});
+  using Plain = epilogues::Chain<epilogues::Scale, MaxPool<3, 2, 1>, epilogues::ClampTo<std::int8_t>>;
+  ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<32>, Plain, WgmmaTile<64, 64, 32, 16, 64>>>(
+      p, reference::NoActivation(), {.per_tensor_alpha = true, .alpha = -0.01f});
+}
+
 // Filters that change from tile to tile.
 template <class P>
 class WgmmaFirstPrologues : public testing::Test {};

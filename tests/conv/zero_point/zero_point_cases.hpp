@@ -156,9 +156,9 @@ void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& o
   RunOrFail(*op, args, options);
 
   const std::vector<Output> got = dst.Read();
-  const TensorExtents e = problem.dst();
+  TensorExtents e = problem.dst();
   const std::int64_t group_size = static_cast<std::int64_t>(t.filter.size()) / problem.groups;
-  std::int64_t mismatches = 0;
+  std::vector<Output> planar;
   for (std::int64_t i = 0; i < e.n * e.c * e.h * e.w; ++i) {
     const std::int64_t q = i % e.w, row = i / e.w % e.h, k = i / (e.w * e.h) % e.c,
                        n = i / (e.w * e.h * e.c);
@@ -166,7 +166,17 @@ void ExpectExact(const Problem& problem, std::uint32_t seed, const RunOptions& o
     const std::int64_t sum =
         reference::Accumulate(problem, t.src.data(), t.filter.data() + group * group_size, n, k,
                               row, q, t.zero_point, t.filter_zero_point[k]);
-    const Output want = WantOf<Epilogue>(t, sum, k, i);
+    planar.push_back(WantOf<Epilogue>(t, sum, k, i));
+  }
+  if constexpr (constexpr PoolFacts kPool = PoolOf<Epilogue>(); kPool.exists()) {
+    planar = reference::MaxPool(planar, e.h, e.w, kPool.size, kPool.step, kPool.padding);
+    e = kPool.Of(e);
+  }
+  std::int64_t mismatches = 0;
+  for (std::int64_t i = 0; i < e.n * e.c * e.h * e.w; ++i) {
+    const std::int64_t q = i % e.w, row = i / e.w % e.h, k = i / (e.w * e.h) % e.c,
+                       n = i / (e.w * e.h * e.c);
+    const Output want = planar[static_cast<std::size_t>(i)];
     const Output is = got[P::DstLayout::Offset(e, n, k, row, q)];
     if (is != want && ++mismatches <= 5) {
       ADD_FAILURE() << "n " << n << " k " << k << " p " << row << " q " << q << ": " << +is

@@ -110,6 +110,15 @@ TEST(ZeroPointWgmma, FirstLayer) {
   }
 }
 
+TEST(ZeroPointWgmma, MaxPool) {
+  RunBorders<ZeroPooled>(1);
+  for (const std::int64_t stride : {1, 2, 4}) {
+    const Problem p = SquareProblem(2, 3, 20 + 23 * stride % 7, 40, 7, 3, stride);
+    ExpectExact<ZeroPooled>(p, static_cast<std::uint32_t>(stride));
+    ExpectExact<ZeroFilterPooled>(p, static_cast<std::uint32_t>(stride) + 3);
+  }
+}
+
 // Two output rows side by side.
 TEST(ZeroPointWgmma, PackedRows) {
   for (const std::int64_t h : {6, 9}) {

@@ -206,6 +206,19 @@ TEST(Engine, IsMadeForAGpuThatIsNotHere) {
               HasSubstr("no kernels for 4 images on the CPU, but for 4 images on sm_90 of 132"));
 }
 
+// Nothing is planned for a GPU that is none, or saved of it.
+TEST(Engine, AGpuOfZerosIsRefusedByItsMember) {
+  NetworkOptions options = {.batch = 1, .back_end = rtc::BackEnd::kGpu, .gpu = *GpuNamed("h200")};
+  options.gpu->sm_count = 0;
+  const std::string zero(Network::Create(OneConvolution(), options).status().message());
+  EXPECT_THAT(zero, HasSubstr("network: gpu.sm_count=0; give 1 or more, as GpuNamed"));
+  options.gpu = arch::DeviceLimits{.compute_capability = 90};
+  options.gpu->l2_bytes = -1;
+  const absl::Status of_defaults = Network::Create(OneConvolution(), options).status();
+  EXPECT_EQ(of_defaults.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(of_defaults.message()), HasSubstr("network: gpu."));
+}
+
 TEST(Engine, GpusHaveNames) {
   EXPECT_EQ(GpuNamed("90a")->sm_count, 132);
   EXPECT_EQ(GpuNamed("A100")->compute_capability, 80);

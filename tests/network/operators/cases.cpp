@@ -368,19 +368,79 @@ TensorCase CaseOf(const TensorProblem& problem, std::int64_t offset, std::mt1993
   return c;
 }
 
-// Images of 1 to 4 channels in planes, whose pixels are multiples of 4 or are not, to blocks of 4 channels.
+// Images of 1 to 4 channels in planes, whose pixels are multiples of 4 or are not, to blocks of 4 channels and to NHWC;
+// scales with which a quotient is no normal number, or its divisor has no reciprocal.
 void AddImages(std::mt19937& random, std::vector<TensorCase>* cases) {
+  constexpr float kImageScales[] = {0.37f, 1.1754942e-38f, 1e-42f, 3e38f, 0.0019607843f};
+  int row = 0;
   for (const std::int64_t c : {1, 2, 3, 4}) {
     for (const std::int64_t w : {6, 7, 34}) {
-      TensorProblem p;
-      p.kind = Kind::kQuantize;
-      p.src = {.element = Element::kFloat, .extents = {3, c, 34, w}, .format = Format::kNchw};
-      p.dst = {.element = c % 2 == 0 ? Element::kInt8 : Element::kUint8,
-               .extents = p.src.extents,
-               .format = Format::kNc4,
-               .quantization = {.scale = 0.37f, .zero_point = c % 2 == 0 ? -7 : 130}};
-      for (const std::int64_t offset : {0, 4, 16}) cases->push_back(CaseOf(p, offset, random));
+      for (const Format format : {Format::kNc4, Format::kNhwc}) {
+        TensorProblem p;
+        p.kind = Kind::kQuantize;
+        p.src = {.element = Element::kFloat, .extents = {3, c, 34, w}, .format = Format::kNchw};
+        p.dst = {.element = c % 2 == 0 ? Element::kInt8 : Element::kUint8,
+                 .extents = p.src.extents,
+                 .format = format,
+                 .quantization = {.scale = 0.37f, .zero_point = c % 2 == 0 ? -7 : 130}};
+        for (const std::int64_t offset : {0, 4, 16}) cases->push_back(CaseOf(p, offset, random));
+        p.dst.quantization.scale = kImageScales[row++ % 5];
+        cases->push_back(CaseOf(p, 0, random));
+      }
     }
+  }
+}
+
+// Images that take more than one row, or column, of a thread, in formats that it loads 16 channels of at a time; windows
+// that kernels know.
+void AddWide(Kind kind, std::mt19937& random, std::vector<TensorCase>* cases) {
+  struct Case {
+    std::int64_t window, stride, pad;
+  };
+  const bool pools = kind == Kind::kMaxPool || kind == Kind::kAveragePool;
+  int row = 0;
+  for (const Case& w : {Case{2, 2, 0}, {2, 2, 1}, {3, 2, 1}, {5, 1, 2}}) {
+    for (const Image& image : {Image{2, 9, 13}, {1, 6, 8}, {3, 3, 5}, {1, 20, 30}}) {
+      for (const Format format : {Format::kNhwc, Format::kNc32}) {
+        const int zero = row % 3 == 0 ? 100 : -5;
+        const std::int64_t c = row % 4 < 2 ? 64 : 32;
+        const Element element = kElements[row % 2];
+        TensorProblem p;
+        p.kind = kind;
+        p.src = p.other = p.dst = TypeOf(element, format, image, c, 0.1f, zero);
+        if (pools) {
+          p.window = {.h = w.window, .w = w.window, .stride_h = w.stride, .stride_w = w.stride};
+          p.window.pad_top = p.window.pad_left = w.pad;
+          p.window.pad_bottom = w.pad, p.window.pad_right = w.pad / 2;
+          p.dst.extents.h = Outputs(image.h, w.window, w.stride, 1, 2 * w.pad, row % 3 == 0);
+          p.dst.extents.w =
+              Outputs(image.w, w.window, w.stride, 1, w.pad + w.pad / 2, row % 3 == 1);
+        }
+        if (kind != Kind::kMaxPool && kind != Kind::kResize) {
+          p.dst = TypeOf(kElements[row / 2 % 2], row % 5 == 0 ? Format::kNc32 : format,
+                         {image.n, p.dst.extents.h, p.dst.extents.w}, c,
+                         row % 4 == 0 ? 0.07f
+                         : row == 5   ? 1e-20f
+                                      : 0.3f,
+                         zero + 3);
+        }
+        if (kind == Kind::kMultiply && row % 2 == 0) p.other.extents.h = p.other.extents.w = 1;
+        if (kind == Kind::kResize) {
+          p.factor_h = 2 + row % 2, p.factor_w = 2;
+          p.dst.extents.h *= p.factor_h, p.dst.extents.w *= p.factor_w;
+        }
+        if (kind == Kind::kGlobalAveragePool) p.dst.extents.h = p.dst.extents.w = 1;
+        if (kind == Kind::kQuantize) p.src.element = Element::kFloat;
+        if (kind == Kind::kDequantize) p.dst.element = Element::kFloat;
+        if (kind == Kind::kTable) p.table = std::string(256, '\0');
+        for (std::size_t i = 0; i < p.table.size(); ++i) {
+          p.table[i] = static_cast<char>(i * 37 + 11);
+        }
+        ++row;
+        if (CheckTensorProblem(p).ok()) cases->push_back(CaseOf(p, 0, random));
+      }
+    }
+    if (!pools) break;
   }
 }
 
@@ -396,6 +456,7 @@ std::vector<TensorCase> CasesOf(Kind kind) {
     cases.push_back(CaseOf(p, kOffsets[row[10]] * (has_floats ? 4 : 1), random));
   }
   if (kind == Kind::kQuantize) AddImages(random, &cases);
+  AddWide(kind, random, &cases);
   return cases;
 }
 

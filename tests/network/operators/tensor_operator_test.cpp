@@ -253,5 +253,25 @@ TEST(TensorOperatorCheck, SaysWhatIsWrongWithAddresses) {
   EXPECT_EQ(op->Describe(), "quantize of float nhwc 1x8x4x4 to uint8 nhwc 1x8x4x4");
 }
 
+// What is read may lie beside the channels that are written, and not among them.
+TEST(TensorOperatorCheck, ASliceIsReadBesideAnother) {
+  TensorProblem p;
+  p.src = Like({1, 32, 4, 4}), p.dst = Like({1, 96, 4, 4});
+  p.src.format = p.dst.format = Format::kNc32;
+  p.first_channel = 32;
+  const absl::StatusOr<TensorOperator> op = TensorOperator::Create(p);
+  ASSERT_TRUE(op.ok()) << op.status();
+  constexpr std::int64_t kSlice = 32 * 16;
+  alignas(32) static char memory[3 * kSlice];
+  for (const std::int64_t read : {0, 1, 2}) {
+    memory[read * kSlice] = static_cast<char>(100 + read);
+    const absl::Status s = op->RunOnCpu({.src = memory + read * kSlice, .dst = memory});
+    EXPECT_EQ(s.ok(), read != 1) << s;
+    if (s.ok()) {
+      EXPECT_EQ(memory[kSlice], 100 + read);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::network

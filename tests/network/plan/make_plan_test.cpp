@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/network/graphs.hpp"
+#include "weft/network/plan/choose_tile.hpp"
 #include "weft/network/plan/plan.hpp"
 
 namespace weft::network {
@@ -38,6 +39,27 @@ TEST(MakePlan, AnAdditionIsCopiedOfSeveralImages) {
       Names(Concats(), {.batch = 2}),
       ElementsAre("node0", "node1", "node2", "node3 + node4", "node5", "node6", "node7 + node8",
                   "node9", "node10", "node12", "node13", "node14", "node14", "node15"));
+}
+
+// node3 and node8 are concats: of one image the second one copies alone what it reads twice.
+TEST(MakePlan, OthersReadAConcatsInputWhereItLies) {
+  EXPECT_THAT(Names(ReadConcats(), {.batch = 1}),
+              ElementsAre("node0", "node1", "node2", "node4", "node5", "node6", "node7", "node8",
+                          "node9", "node10"));
+  EXPECT_THAT(Names(ReadConcats(), {.batch = 2}),
+              ElementsAre("node0", "node1", "node2", "node3", "node3", "node4", "node5", "node6",
+                          "node7", "node8", "node8", "node8", "node8", "node9", "node10"));
+  const absl::StatusOr<Plan> plan = MakePlan(ReadConcats(), {.batch = 1});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> slices;
+  for (const PlacedTensor& slice : plan->tensors) {
+    if (slice.within < 0) continue;
+    const PlacedTensor& whole = plan->tensors[static_cast<std::size_t>(slice.within)];
+    EXPECT_EQ(whole.type.extents.c, 244);
+    EXPECT_EQ(slice.offset - whole.offset, slice.first_channel * 5 * 6);
+    slices.push_back(ReadConcats().tensors[static_cast<std::size_t>(slice.tensor)].name);
+  }
+  EXPECT_THAT(slices, ElementsAre("inner", "first", "second", "third", "last"));
 }
 
 TEST(MakePlan, WithoutFusionsEachNodeHasItsKernel) {
@@ -74,6 +96,70 @@ TEST(MakePlan, SlicesBeginAtMultiplesOf16) {
   b.Output(all);
   EXPECT_THAT(Names(b.Make(), {.formats = {Format::kNc4}}),
               ElementsAre("x", "node0", "y", "node1", "node2", "node2", "all"));
+}
+
+// The one bottleneck of a graph in its plan, as Describe says of it.
+std::string WhyApart(const BlockCase& of, const PlanOptions& options) {
+  const absl::StatusOr<Plan> plan = MakePlan(ResidualBlock(of), options);
+  EXPECT_TRUE(plan.ok() && plan->blocks.size() == 1) << plan.status();
+  if (!plan.ok() || plan->blocks.size() != 1) return "?";
+  bool is_one = false;
+  for (const Step& step : plan->steps) {
+    is_one = is_one || std::holds_alternative<BottleneckStep>(step.what);
+  }
+  EXPECT_EQ(is_one, plan->blocks[0].why_apart.empty());
+  return plan->blocks[0].why_apart;
+}
+
+TEST(MakePlan, BottlenecksAreOneKernel) {
+  const PlanOptions always = {.batch = 2, .blocks = Blocks::kAlways};
+  EXPECT_THAT(Names(ResidualBlock({}), always),
+              ElementsAre("node0", "node1", "node2 + node3 + node5 + node4 + node6", "node7"));
+  EXPECT_THAT(Names(ResidualBlock({.projects = false, .sum_is_first = false}), always),
+              ElementsAre("node0", "node1", "node2 + node3 + node4 + node5", "node6"));
+  EXPECT_THAT(Names(ResidualBlock({.rounds_once = true}), always),
+              ElementsAre("node0", "node1", "node2 + node3 + node5 + node4", "node6"));
+  EXPECT_THAT(Names(ResidualBlock({.projects = false}), {.blocks = Blocks::kNever}),
+              ElementsAre("node0", "node1", "node2", "node3", "node4 + node5", "node6"));
+}
+
+TEST(MakePlan, SaysWhyABottleneckIsSeveralKernels) {
+  const PlanOptions always = {.blocks = Blocks::kAlways};
+  EXPECT_THAT(WhyApart({.stride = 2}, always), HasSubstr("node3 has stride 2x2"));
+  EXPECT_THAT(WhyApart({.middle = 128}, always), HasSubstr("128 channels between"));
+  EXPECT_THAT(WhyApart({.w = 7}, always), HasSubstr("w=7"));
+  EXPECT_THAT(WhyApart({.c = 48}, always), HasSubstr("c=48 is not a multiple of 32"));
+  EXPECT_THAT(WhyApart({.k = 96}, always), HasSubstr("k=96 is not a multiple of 64"));
+  EXPECT_THAT(WhyApart({.k = 512}, always), HasSubstr("512 channels do not fit"));
+  EXPECT_THAT(WhyApart({}, {.formats = {Format::kNhwc}, .blocks = Blocks::kAlways}),
+              HasSubstr("\"x\" is nhwc"));
+  EXPECT_THAT(WhyApart({}, {.blocks = Blocks::kNever}), HasSubstr("off"));
+  EXPECT_THAT(WhyApart({}, {}), HasSubstr("on the CPU"));
+  EXPECT_THAT(WhyApart({}, {.gpu = {.compute_capability = 86, .sm_count = 84}}),
+              HasSubstr("the GPU's is 8.6"));
+}
+
+// One kernel where the model of times expects it to be quicker.
+TEST(MakePlan, ABottleneckIsOneKernelWhereThatIsQuicker) {
+  PlanOptions options = {.batch = 64, .gpu = {.compute_capability = 90, .sm_count = 132}};
+  const BlockCase large = {.h = 56, .w = 56, .c = 256, .k = 256};
+  options.time = [](const TileQuestion& of) { return of.adds ? 24.0 : 13.0; };
+  EXPECT_EQ(WhyApart(large, options), "");
+  options.time = [](const TileQuestion&) { return 5.0; };
+  EXPECT_THAT(WhyApart(large, options), HasSubstr("20 us of kernels of their own"));
+}
+
+// The kernel reads pixels around those that it writes.
+TEST(MakePlan, ABottleneckDoesNotWriteOverItsSource) {
+  const auto plan =
+      MakePlan(ResidualBlock({.projects = false}), {.batch = 2, .blocks = Blocks::kAlways});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const Step& step : plan->steps) {
+    if (!std::holds_alternative<BottleneckStep>(step.what)) continue;
+    const PlacedTensor& x = plan->tensors[static_cast<std::size_t>(step.src)];
+    const PlacedTensor& y = plan->tensors[static_cast<std::size_t>(step.dst)];
+    EXPECT_TRUE(x.offset + x.type.bytes() <= y.offset || y.offset + y.type.bytes() <= x.offset);
+  }
 }
 
 }  // namespace

@@ -64,12 +64,17 @@ TEST(Tune, TakesTheTilesThatMakeTheChainFaster) {
   ASSERT_TRUE(network.ok()) << network.status();
   const Tiles now = network->tiles();
   // Other tiles than the network has are faster, but not for node1.
-  const auto clock = [&](const Network& changed) -> absl::StatusOr<double> {
+  int clocks = 0, samples = 0;
+  const auto clock = [&](const Network& changed) -> absl::StatusOr<Clock> {
+    ++clocks;
     double time = 0.0;
     for (const auto& [step, tile] : changed.tiles()) {
       time += (tile == now.at(step)) == (step == "node1") ? 90.0 : 100.0;
     }
-    return time;
+    return Clock([&samples, time] {
+      ++samples;
+      return absl::StatusOr<double>(time);
+    });
   };
   int told = 0;
   const auto tuned = TuneBy(*network, conv::CpuFacts{1},
@@ -81,6 +86,8 @@ TEST(Tune, TakesTheTilesThatMakeTheChainFaster) {
                             clock);
   ASSERT_TRUE(tuned.ok()) << tuned.status();
   EXPECT_GE(told, 3);
+  // A chain is made once for a comparison, and sampled again and again.
+  EXPECT_GE(samples, 3 * clocks);
   EXPECT_EQ(tuned->tiles.at("node1"), now.at("node1"));
   EXPECT_NE(tuned->tiles.at("node0"), now.at("node0"));
   EXPECT_EQ(tuned->tiles.at("node0"), tuned->tiles.at("node2"));

@@ -78,9 +78,9 @@ TEST(PerContext, ThreadsGetTheSameValue) {
 
 TEST(KernelsTest, CompilesAListThatTheHostKnows) {
   const std::vector<KernelRecord> records = KernelsOf<TensorKernels>();
-  ASSERT_EQ(records.size(), 2u * network::kTensorKernels);
-  EXPECT_EQ(records[0].threads, 256);
-  EXPECT_EQ(records[0].shared_bytes, 8192);
+  ASSERT_EQ(records.size(), static_cast<std::size_t>(network::kTensorKernels));
+  EXPECT_EQ(records[0].threads, 512);
+  EXPECT_EQ(records[0].shared_bytes, 65536);
   EXPECT_TRUE(records[0].dependent);
   const absl::Status s = OfTensors(records).Compile(2, 90);
   if (absl::IsNotFound(s)) GTEST_SKIP() << s;
@@ -98,7 +98,7 @@ TEST(KernelsTest, NoticesThatTheCompilersDisagree) {
 
 TEST(KernelsTest, SaysWhatThereIsNot) {
   const Kernels kernels = OfTensors(KernelsOf<TensorKernels>());
-  EXPECT_EQ(kernels.Compile(2 * network::kTensorKernels, 90).code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(kernels.Compile(network::kTensorKernels, 90).code(), absl::StatusCode::kInternal);
   if (!ComputeCapability().ok()) {
     const absl::Status s = kernels.Run({.kernel = 0, .params = nullptr, .grid = {}}, nullptr);
     EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);

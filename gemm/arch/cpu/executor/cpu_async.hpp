@@ -44,6 +44,15 @@ struct Copy {
   char token;
 };
 
+// A store in flight: of TMA, from shared memory to global memory.
+struct Store {
+  CopyWork work{};
+  Lane* lane = nullptr;
+  Location at{};
+  int64_t group = 0;  // of the lane's
+  char token;
+};
+
 // One warp's share of the sums of a product: 16 rows.
 struct Sums {
   void* registers[kWarpLanes];
@@ -127,6 +136,7 @@ struct Async {
   std::vector<std::unique_ptr<Mbarrier>> barriers;
   std::vector<std::unique_ptr<Copy>> copies;  // in flight, in the order of issue
   std::vector<std::unique_ptr<Copy>> spare;
+  std::vector<std::unique_ptr<Store>> stores;  // likewise
   std::vector<SharedRange> handed_over;
   TensorCore tensor[kMaxWarps];
   WarpgroupLog warpgroups[kMaxWarps / 4];
@@ -148,6 +158,7 @@ void DescribeMbarriers(const Block& block, std::string* text);
 
 // cpu_engines.cpp
 bool EngineStep(Block& block, bool useful_only);
+void CheckStoresAtExit(Lane* lane);
 void LandValues(Block& block);  // those of StoreRemoteAsync, which need their sender no more
 
 // cpu_wgmma.cpp

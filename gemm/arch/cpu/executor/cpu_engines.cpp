@@ -82,6 +82,15 @@ void InFlight(Lane* lane, std::unique_ptr<Copy> copy) {
   if (!async.deferred) Land(*lane->block, async.copies.size() - 1);
 }
 
+// Moves a store's bytes.
+void ReadStore(Async& async, Store& store) {
+  async.tma.Run(kTma, 0, [&] {
+    Acquire(&store.token);
+    store.work.perform(store.work);
+    Release(&store.token);
+  });
+}
+
 // Which of the copies that someone waits for (or of all) is next; -1 if there is none.
 int NextCopy(Block& block, bool useful_only) {
   const auto& copies = block.async->copies;
@@ -164,6 +173,7 @@ void Async::Reset(Block& block, const CpuOptions& options) {
     spare.push_back(std::move(copies.back()));
     copies.pop_back();
   }
+  stores.clear();
   handed_over.clear();
   for (TensorCore& core : tensor) {
     core.products.clear();
@@ -241,6 +251,50 @@ void IssueCopy(Lane* lane, const MbarPlace& place, const CopyWork& work, Locatio
     InFlight(lane, std::move(copy));
   }
   if (lane->preemptive) Preempt(lane);
+}
+
+void IssueStore(Lane* lane, const CopyWork& work, Location at) {
+  {
+    const Unseen unseen;
+    auto store = std::make_unique<Store>();
+    store->work = work;
+    store->lane = lane;
+    store->at = at;
+    store->group = lane->store_groups;
+    Release(&store->token);
+    Async& async = *lane->async;
+    async.stores.push_back(std::move(store));
+    if (!async.deferred) ReadStore(async, *async.stores.back());
+  }
+  if (lane->preemptive) Preempt(lane);
+}
+
+void CommitStores(Lane* lane) {
+  ++lane->store_groups;
+}
+
+void WaitForStores(Lane* lane, int groups) {
+  if (lane->preemptive) Preempt(lane);
+  const Unseen unseen;
+  auto& stores = lane->async->stores;
+  const auto ends = [&](const std::unique_ptr<Store>& store) {
+    return store->lane == lane && store->group < lane->store_groups - groups;
+  };
+  for (const auto& store : stores) {
+    if (!ends(store)) continue;
+    if (lane->async->deferred) ReadStore(*lane->async, *store);
+    Acquire(&store->token);
+  }
+  std::erase_if(stores, ends);
+}
+
+void CheckStoresAtExit(Lane* lane) {
+  for (const auto& store : lane->async->stores) {
+    if (store->lane != lane) continue;
+    FailF(lane, store->at,
+          "TMA: a lane returned from the kernel before its store had been read (TmaStoreWaitRead is "
+          "missing or too short, or the group was not committed)");
+  }
 }
 
 void LandValues(Block& block) {

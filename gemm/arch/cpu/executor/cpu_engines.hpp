@@ -40,6 +40,7 @@ void MbarPassed(Lane* lane, const MbarPlace& place, Location at);
 struct CopyWork {
   TensorMapSpec spec;  // used if `source` is null
   const char* source;  // of a bulk copy
+  char* destination;   // of a bulk store
   bool is_value;       // of 16 bytes, that `coordinate` holds
   int32_t coordinate[5];
   uint16_t offset[3];  // of im2col
@@ -52,6 +53,13 @@ struct CopyWork {
 };
 
 void IssueCopy(Lane* lane, const MbarPlace& barrier, const CopyWork& work, Location at);
+
+// A store of TMA. `work` reads `bytes` bytes from `target` on of the engines' image. The lane's stores
+// since its last CommitStores are a group, and WaitForStores waits until at most `groups` of its groups
+// have not been read; unless copies are eager, the oldest others are read only then.
+void IssueStore(Lane* lane, const CopyWork& work, Location at);
+void CommitStores(Lane* lane);
+void WaitForStores(Lane* lane, int groups);
 
 // The lane's cp.async in flight; they arrive at the barrier when done. `finish` moves their bytes.
 void IssueCpAsyncArrive(Lane* lane, const MbarPlace& barrier, void (*finish)(CopyQueue&),

@@ -114,6 +114,7 @@ struct Lane {
   Async* async = nullptr;
   char* async_base = nullptr;
   std::vector<SharedRange> unfenced;
+  int64_t store_groups = 0;  // of stores of TMA, committed so far
 
   // False until the lane, or one that it has synchronised with, has waited for earlier grids.
   bool dependency_met = true;

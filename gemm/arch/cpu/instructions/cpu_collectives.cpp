@@ -238,6 +238,7 @@ void LaneExits(Lane* lane) {
   Warp& warp = *lane->warp_state;
   const uint32_t self = 1u << lane->lane;
   if (lane->async != nullptr && warp.alive == warp.population) CheckTensorAtExit(lane);
+  if (lane->async != nullptr) CheckStoresAtExit(lane);
   lane->waiting_in = Operation::kExited;
   warp.alive &= ~self;
   MakeWaiting(block, warp, self);

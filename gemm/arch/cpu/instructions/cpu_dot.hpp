@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/gemm/arch/cpu/instructions/cpu_collectives.hpp"
 #include "weft/gemm/arch/isa/backend.hpp"
@@ -97,11 +98,15 @@ struct DotThread {
     return result;
   }
 
-  // The greater of each two unsigned numbers of 16 bits, of which a word has two.
+  // The greater of each two numbers of 16 bits, of which a word has two.
+  template <bool kSigned = false>
   static uint32_t MaxPairs(uint32_t a, uint32_t b) {
-    const uint32_t high = a >> 16 > b >> 16 ? a >> 16 : b >> 16;
-    const uint32_t low = (a & 0xffffu) > (b & 0xffffu) ? a & 0xffffu : b & 0xffffu;
-    return high << 16 | low;
+    using Number = std::conditional_t<kSigned, int16_t, uint16_t>;
+    const auto greater = [&](int shift) {
+      const auto x = static_cast<Number>(a >> shift), y = static_cast<Number>(b >> shift);
+      return uint32_t{static_cast<uint16_t>(x > y ? x : y)} << shift;
+    };
+    return greater(16) | greater(0);
   }
 
   // a - b of two Values side by side, Half or Bfloat16, each rounded to a Value.

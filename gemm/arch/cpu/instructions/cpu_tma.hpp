@@ -25,6 +25,39 @@ struct Tma {
     return bytes;
   }
 
+  // Writes the rows of a box to the tensor, out of the engines' image of shared memory.
+  static void WriteOut(const Work& work) {
+    const auto row_bytes = work.spec.RowBytes();
+    ForEachTiledRow(work, [&](int64_t row, const char* target, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto at =
+            cpu::kSharedWindow + work.target + static_cast<uint32_t>(row * row_bytes + i);
+        const_cast<char*>(target)[i] =
+            work.async[SwizzledAddress(work.spec.swizzle, at) - cpu::kSharedWindow];
+      }
+    });
+  }
+  // How many bytes that writes.
+  static int64_t BytesOut(const Work& work) {
+    int64_t bytes = 0;
+    ForEachTiledRow(work, [&](int64_t, const char*, int64_t begin, int64_t end) {
+      bytes += (std::max)(end - begin, int64_t{0});
+    });
+    return bytes;
+  }
+
+  // A bulk store, whose target exists (TouchTarget).
+  static void WriteBulk(const Work& work) {
+    for (uint32_t i = 0; i < work.bytes; i += sizeof(Chunk)) {
+      *reinterpret_cast<Chunk*>(work.destination + i) =
+          *reinterpret_cast<const Chunk*>(work.async + work.target + i);
+    }
+  }
+  static void TouchTarget(const Work& work) {
+    (void)*static_cast<const volatile char*>(work.destination);
+    (void)*static_cast<const volatile char*>(work.destination + work.bytes - 1);
+  }
+
   static void Poison(const Work& work) {
     constexpr uint32_t kGarbage = 0x5AA5D00Du;
     for (uint32_t i = 0; i < work.bytes; i += sizeof(Chunk)) {

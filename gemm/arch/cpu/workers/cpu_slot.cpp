@@ -205,6 +205,7 @@ bool Slot::StartBlock(const GridLaunch& launch, const CpuOptions& options, Dim3 
     lane.async = block_.async;
     lane.async_base = block_.async_base;
     lane.unfenced.clear();
+    lane.store_groups = 0;
     lane.dependent = launch.attributes.dependent;
     lane.dependency_met = !lane.dependent;
     lane.shared_bytes = shared_bytes_;

@@ -97,14 +97,31 @@ def written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integers
     return Integers(made.tensor, x.shape)
 
 
+def waiting(imp: Importer, x: Function) -> Pending:
+    """A function's floats as those that wait for their QuantizeLinear, with which they are a table."""
+    name = x.nodes[-1].output[0]
+
+    def emit(output: str, q: Quantization) -> Integers:
+        node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, q, imp.opsets))
+        return imp.emit(node, [x.source], output, q, x.shape)
+
+    if name not in imp.waiting or imp.waiting[name].shape != x.shape:
+        imp.waiting[name] = Pending(name, x.shape, emit)
+    return imp.waiting[name]
+
+
+def _is_written(x: Any) -> bool:
+    """Whether a function gives numbers that its source's own scale and zero point have."""
+    return all(n.op_type in ("DequantizeLinear", "Identity", "Relu") for n in x.nodes)
+
+
 def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
     """A dequantized tensor that a node reads, as integers in the shape that the node sees."""
     x = imp.value(onnx_node, at, Function)
     if x.only_dequantized:
         return Integers(x.source.tensor, x.shape)
-    if any(n.op_type not in ("DequantizeLinear", "Identity", "Relu") for n in x.nodes):
+    if not _is_written(x):
         raise Refused(unquantized(onnx_node.input[at], "Relu"))
-    # Relu gives numbers that the source's own scale and zero point have.
     name = x.nodes[-1].output[0]
     if name not in imp.written:
         node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, x.quantization, imp.opsets))
@@ -169,9 +186,9 @@ def _global_average_pool(imp: Importer, onnx_node: Any, name: str) -> Pending:
 
 
 def _concat(imp: Importer, onnx_node: Any, name: str) -> Pending:
-    """Floats of operators are quantized as the concatenation is; other tensors are converted by it."""
+    """Floats of operators and functions are quantized as the concatenation is; other tensors are converted by it."""
     values = [imp.value(onnx_node, at, Function, Pending) for at in range(len(onnx_node.input))]
-    values = [x if isinstance(x, Pending) else _source(imp, onnx_node, at) for at, x in enumerate(values)]
+    values = [x if isinstance(x, Pending) else _source(imp, onnx_node, at) if _is_written(x) else waiting(imp, x) for at, x in enumerate(values)]
     if imp.attributes(onnx_node, axis=None)["axis"] not in (1, -len(values[0].shape)):
         raise Refused("its axis is not 1; only channels are concatenated")
     shape = (sum(x.shape[0] for x in values), *values[0].shape[1:])

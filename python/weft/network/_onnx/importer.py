@@ -28,6 +28,7 @@ class Importer:
         self.batch: int | None = None  # what the model's inputs say, None if it is free
         self.opsets: list[tuple[str, int]] = []
         self.written: dict[str, Integers] = {}  # functions that became tensors without a QuantizeLinear, by the name of their last value
+        self.waiting: dict[str, Pending] = {}  # functions of which floats are read, by their names
         self.read: set[str] = set()  # the values that nodes read, and the outputs of the model
         self.scaled: set[str] = set()  # inputs of integers of which a node has said the scale
 

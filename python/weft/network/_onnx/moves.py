@@ -23,6 +23,8 @@ def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
 
     Floats that wait for their QuantizeLinear are rounded before they are copied: rounding keeps the order, so that nothing else comes out.
     """
+    if isinstance(x, Function) and node.kind == "max_pool" and any(n.op_type not in _RISING for n in x.nodes):
+        x = floats.waiting(imp, x)
     if isinstance(x, Pending):
         shape = output_shape(node, [x.shape])
 
@@ -34,8 +36,6 @@ def moved(imp: Importer, onnx_node: Any, node: Node, x: Any) -> Any:
         return Pending(node.name, shape, emit)
     if isinstance(x, Integers):
         return imp.emit(node, [x], onnx_node.output[0], imp.quantization_of(x))
-    if node.kind == "max_pool" and any(n.op_type not in _RISING for n in x.nodes):
-        raise Refused(unquantized(onnx_node.input[0], "Relu and Clip"))
     output = onnx_node.output[0]
     made = imp.emit(node, [x.source], f"{output}_integers", x.quantization)
     names = {x.source.tensor: made.tensor, **{n.output[0]: f"{output}/{n.output[0]}" for n in x.nodes}, x.nodes[-1].output[0]: output}
