@@ -156,7 +156,7 @@ std::string AccessNote(const Problem& problem, const Tiles& family,
 
 namespace weft::gemm::internal {
 
-WEFT_DISPATCH(conv::ConvolutionPlanner);
-WEFT_DISPATCH(conv::DepthwisePointwisePlanner);
+template struct Choice<conv::ConvolutionPlanner>;
+template struct Choice<conv::DepthwisePointwisePlanner>;
 
 }  // namespace weft::gemm::internal

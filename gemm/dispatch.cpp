@@ -176,6 +176,6 @@ Tuned LookUp(const TuningTable& table, const std::string& operator_name,
   return {index, note};
 }
 
-WEFT_DISPATCH(GemmPlanner);
+template struct Choice<GemmPlanner>;
 
 }  // namespace weft::gemm::internal

@@ -41,27 +41,6 @@ template <class... Policies>
 using FirstOperator =
     typename OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>::Operator;
 
-// Checks a run as the chosen policy does, and as the others do as long as that is InvalidArgument.
-template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status CheckChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run);
-
-// Starts the first of these policies that accepts the run; on the CPU the first that is compiled for it.
-// start: for each policy of the family its back end's Run.
-template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run,
-                                                       const GpuBackEnd& on,
-                                                       const RunFunction<GpuBackEnd>* start);
-template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run,
-                                                       const CpuBackEnd& on,
-                                                       const RunFunction<CpuBackEnd>* start);
-
 // An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>
 concept HasFilter = requires { typename Op::Filter; };
@@ -100,6 +79,7 @@ class Dispatch<Family<Policies...>>
   using First = OperatorOf<FirstPolicy>;
   using Planner = typename First::Planner;
   using Plan = typename Planner::Plan;
+  using Choice = internal::Choice<Planner>;
   using FamilyFacts = internal::FamilyFacts<Planner>;
 
  public:
@@ -135,33 +115,28 @@ class Dispatch<Family<Policies...>>
   // its operator would. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
-    return Chosen([&](const FamilyFacts& family) {
-      return internal::Choose<Planner>(problem, gpu, options, family);
-    });
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Make(problem, gpu, options, family); });
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const arch::DeviceLimits& gpu) {
     return Create(problem, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
-    return Chosen([&](const FamilyFacts& family) {
-      return internal::Choose<Planner>(problem, cpu, {}, family);
-    });
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Make(problem, cpu, {}, family); });
   }
 
   // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU,
   // for which tuning tables are not used.
   static absl::StatusOr<Dispatch> Create(const Problem& problem,
                                          const DispatchOptions& options = {}) {
-    return Chosen([&](const FamilyFacts& family) {
-      return internal::ChooseHere<Planner>(problem, options, family);
-    });
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Here(problem, options, family); });
   }
 
   // Takes policy `index` of the family, without a choice. OutOfRange if there is none.
   static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
-    return Chosen([&](const FamilyFacts& family) {
-      return internal::ChooseAt<Planner>(problem, index, family);
-    });
+    return Chosen([&](const FamilyFacts& family) { return Choice::At(problem, index, family); });
   }
 
   const Problem& problem() const { return plan().problem; }
@@ -195,12 +170,12 @@ class Dispatch<Family<Policies...>>
   auto RunOfArguments(const Arguments& args) const { return First::RunOf(plan(), args); }
   template <class RunT>
   absl::Status CheckRun(const RunT& run) const {
-    return internal::CheckChoice<Planner>(kFamily, choice_, run);
+    return choice_.CheckRun(run);
   }
   template <class RunT, class BackEnd>
   absl::Status StartRun(const RunT& run, const BackEnd& on) const {
     constexpr RunFunction<BackEnd> kStart[] = {StartOf<BackEnd, Policies>()...};
-    return internal::StartChoice<Planner>(kFamily, choice_, run, on, kStart);
+    return choice_.StartRun(run, on, kStart);
   }
 
  private:
@@ -216,14 +191,14 @@ class Dispatch<Family<Policies...>>
       .policies = kImages,
       .on_cpu = kOnCpu.data(),
       .integer_sums = Kind::kIntegerSums};
-  explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
+  explicit Dispatch(Choice choice) : choice_(std::move(choice)) {}
   // choose: what makes the choice among a family that knows for what this program has GPU code.
   template <class Function>
   static absl::StatusOr<Dispatch> Chosen(const Function& choose) {
     const bool has_gpu_code[] = {HasGpuCode<Policies>()...};
     FamilyFacts family = kFamily;
     family.has_gpu_code = has_gpu_code;
-    absl::StatusOr<internal::Choice<Planner>> choice = choose(family);
+    absl::StatusOr<Choice> choice = choose(family);
     if (!choice.ok()) return choice.status();
     return Dispatch(*std::move(choice));
   }
@@ -242,7 +217,7 @@ class Dispatch<Family<Policies...>>
     }
   }
 
-  internal::Choice<Planner> choice_;
+  Choice choice_;
 };
 
 template <class PolicyT, class... Others>

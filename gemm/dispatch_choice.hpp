@@ -1,5 +1,5 @@
 // How Dispatch (gemm/dispatch.hpp) chooses among the policies of a family, and starts what it chose. It asks the
-// policies' plans, which need no kernel. The dispatch.cpp of each kind of operator compiles it.
+// policies' plans, which need no kernel. The dispatch.cpp of each kind of operator instantiates Choice of its planner.
 #pragma once
 
 #include <algorithm>
@@ -107,9 +107,10 @@ inline std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> Co
 }
 
 template <class Planner, class Machine>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> Choose(
-    const typename Planner::Problem& problem, const Machine& machine,
-    const DispatchOptions& options, const FamilyFacts<Planner>& family) {
+inline absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& problem,
+                                              const Machine& machine,
+                                              const DispatchOptions& options,
+                                              const FamilyFacts<Planner>& family) {
   if (absl::Status s = CheckFacts(family.who, machine); !s.ok()) return s;
   auto [plans, candidates] = ConsiderPlans<Planner>(problem, machine, family);
   const int cheapest = Cheapest(candidates);
@@ -120,8 +121,8 @@ template <class Planner, class Machine>
       tuned = LookUp(*options.tuning, family.name(), problem, machine, candidates);
     }
   }
-  Choice<Planner> choice;
-  choice.problem = problem;
+  Choice<Planner> choice{.family = family, .problem = problem, .chosen = {}, .others = {}};
+  choice.family.has_gpu_code = nullptr;
   choice.measured = tuned.index >= 0;
   const int chosen = choice.measured ? tuned.index : cheapest;
   choice.chosen = {chosen, std::move(plans[chosen])};
@@ -145,9 +146,23 @@ template <class Planner, class Machine>
 }
 
 template <class Planner>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseHere(
-    const typename Planner::Problem& problem, const DispatchOptions& options,
-    const FamilyFacts<Planner>& family) {
+absl::StatusOr<Choice<Planner>> Choice<Planner>::Make(const Problem& problem, const GpuFacts& gpu,
+                                                      const DispatchOptions& options,
+                                                      const Family& family) {
+  return Choose(problem, gpu, options, family);
+}
+
+template <class Planner>
+absl::StatusOr<Choice<Planner>> Choice<Planner>::Make(const Problem& problem, const CpuFacts& cpu,
+                                                      const DispatchOptions& options,
+                                                      const Family& family) {
+  return Choose(problem, cpu, options, family);
+}
+
+template <class Planner>
+absl::StatusOr<Choice<Planner>> Choice<Planner>::Here(const Problem& problem,
+                                                      const DispatchOptions& options,
+                                                      const Family& family) {
   const arch::DeviceQuery device = arch::QueryDevice();
   if (device.result.ok()) {
     const std::string name = options.tuning == nullptr ? "" : arch::DeviceName();
@@ -158,8 +173,8 @@ template <class Planner>
 }
 
 template <class Planner>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseAt(
-    const typename Planner::Problem& problem, int index, const FamilyFacts<Planner>& family) {
+absl::StatusOr<Choice<Planner>> Choice<Planner>::At(const Problem& problem, int index,
+                                                    const Family& family) {
   const int count = static_cast<int>(family.policies.size());
   if (index < 0 || index >= count) {
     return absl::OutOfRangeError(absl::StrCat(
@@ -167,7 +182,8 @@ template <class Planner>
   }
   auto plan = Planner::Make(problem, family.policies[index]->facts, nullptr);
   if (!plan.ok()) return plan.status();
-  return Choice<Planner>{problem, {index, *std::move(plan)}, {}, {}, false, "chosen by index"};
+  return Choice{
+      .family = family, .problem = problem, .chosen = {index, *std::move(plan)}, .others = {}};
 }
 
 // The policies with CPU code that accept `problem`, the quickest on one thread of the CPU first. If
@@ -209,66 +225,36 @@ inline absl::Status Try(const Choice<Planner>& choice, const Function& run) {
 }
 
 template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status CheckChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run) {
-  return Try(choice,
+absl::Status Choice<Planner>::CheckRun(const Run& run) const {
+  return Try(*this,
              [&](const auto& p) { return CheckArguments(*family.policies[p.index], p.plan, run); });
 }
 
 template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run,
-                                                       const GpuBackEnd& on,
-                                                       const RunFunction<GpuBackEnd>* start) {
-  return Try(choice, [&](const auto& p) {
+absl::Status Choice<Planner>::StartRun(const Run& run, const GpuBackEnd& on,
+                                       const RunFunction<GpuBackEnd>* start) const {
+  return Try(*this, [&](const auto& p) {
     return Start(*family.policies[p.index], p.plan, run, on, start[p.index]);
   });
 }
 
 template <class Planner>
-[[gnu::visibility("hidden")]] absl::Status StartChoice(const FamilyFacts<Planner>& family,
-                                                       const Choice<Planner>& choice,
-                                                       const typename Planner::Run& run,
-                                                       const CpuBackEnd& on,
-                                                       const RunFunction<CpuBackEnd>* start) {
-  if (absl::Status s = CheckChoice(family, choice, run); !s.ok()) return s;
-  const int index = choice.chosen.index;
-  std::vector<PlannedPolicy<typename Planner::Plan>> order;
-  if (family.on_cpu[index]) order.push_back(choice.chosen);
+absl::Status Choice<Planner>::StartRun(const Run& run, const CpuBackEnd& on,
+                                       const RunFunction<CpuBackEnd>* start) const {
+  if (absl::Status s = CheckRun(run); !s.ok()) return s;
+  std::vector<Planned> order;
+  if (family.on_cpu[chosen.index]) order.push_back(chosen);
   absl::Status refusal;
-  const auto others =
-      family.integer_sums ? PlansForCpu(choice.problem, family, &refusal) : choice.others;
-  order.insert(order.end(), others.begin(), others.end());
-  for (const auto& p : order) {
+  const auto more = family.integer_sums ? PlansForCpu(problem, family, &refusal) : others;
+  order.insert(order.end(), more.begin(), more.end());
+  for (const Planned& p : order) {
     const auto& image = *family.policies[p.index];
     const absl::Status s = CheckArguments(image, p.plan, run);
     if (s.ok()) return Start(image, p.plan, run, on, start[p.index]);
     refusal.Update(s);
   }
-  return NoCpuCode(family.who, Planner::TileOf(family.policies[index]->facts).config, refusal);
+  return NoCpuCode(family.who, Planner::TileOf(family.policies[chosen.index]->facts).config,
+                   refusal);
 }
-
-// What Dispatch calls for operators that Planner plans.
-#define WEFT_DISPATCH(Planner)                                                                    \
-  template absl::StatusOr<Choice<Planner>> Choose<Planner, GpuFacts>(                             \
-      const Planner::Problem&, const GpuFacts&, const DispatchOptions&,                           \
-      const FamilyFacts<Planner>&);                                                               \
-  template absl::StatusOr<Choice<Planner>> Choose<Planner, CpuFacts>(                             \
-      const Planner::Problem&, const CpuFacts&, const DispatchOptions&,                           \
-      const FamilyFacts<Planner>&);                                                               \
-  template absl::StatusOr<Choice<Planner>> ChooseHere<Planner>(                                   \
-      const Planner::Problem&, const DispatchOptions&, const FamilyFacts<Planner>&);              \
-  template absl::StatusOr<Choice<Planner>> ChooseAt<Planner>(const Planner::Problem&, int,        \
-                                                             const FamilyFacts<Planner>&);        \
-  template absl::Status CheckChoice<Planner>(const FamilyFacts<Planner>&, const Choice<Planner>&, \
-                                             const Planner::Run&);                                \
-  template absl::Status StartChoice<Planner>(const FamilyFacts<Planner>&, const Choice<Planner>&, \
-                                             const Planner::Run&, const GpuBackEnd&,              \
-                                             const RunFunction<GpuBackEnd>*);                     \
-  template absl::Status StartChoice<Planner>(const FamilyFacts<Planner>&, const Choice<Planner>&, \
-                                             const Planner::Run&, const CpuBackEnd&,              \
-                                             const RunFunction<CpuBackEnd>*)
 
 }  // namespace weft::gemm::internal

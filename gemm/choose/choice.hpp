@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weft/gemm/choose/tile_model.hpp"
+#include "weft/gemm/launch/launch.hpp"
 #include "weft/gemm/policy/facts.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -92,27 +93,36 @@ struct PlannedPolicy {
 
 template <class Planner>
 struct Choice {
+  using Problem = typename Planner::Problem;
+  using Run = typename Planner::Run;
+  using Family = FamilyFacts<Planner>;
   using Planned = PlannedPolicy<typename Planner::Plan>;
-  typename Planner::Problem problem;  // as it was given
+  Family family;    // without has_gpu_code
+  Problem problem;  // as it was given
   Planned chosen;
-  std::vector<Planned> others;        // to be tried in this order for addresses that it refuses
-  std::vector<Candidate> candidates;  // in the family's order
+  std::vector<Planned> others;  // to be tried in this order for addresses that it refuses
+  std::vector<Candidate> candidates = {};  // in the family's order
   bool measured = false;
-  std::string why;
-};
+  std::string why = "chosen by index";
 
-// What Dispatch::Create and CreateAt do, and return the errors of. Machine: GpuFacts or CpuFacts.
-template <class Planner, class Machine>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> Choose(
-    const typename Planner::Problem& problem, const Machine& machine,
-    const DispatchOptions& options, const FamilyFacts<Planner>& family);
-template <class Planner>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseHere(
-    const typename Planner::Problem& problem, const DispatchOptions& options,
-    const FamilyFacts<Planner>& family);
-template <class Planner>
-[[gnu::visibility("hidden")]] absl::StatusOr<Choice<Planner>> ChooseAt(
-    const typename Planner::Problem& problem, int index, const FamilyFacts<Planner>& family);
+  // What Dispatch's Create and CreateAt do.
+  static absl::StatusOr<Choice> Make(const Problem& problem, const GpuFacts& gpu,
+                                     const DispatchOptions& options, const Family& family);
+  static absl::StatusOr<Choice> Make(const Problem& problem, const CpuFacts& cpu,
+                                     const DispatchOptions& options, const Family& family);
+  static absl::StatusOr<Choice> Here(const Problem& problem, const DispatchOptions& options,
+                                     const Family& family);
+  static absl::StatusOr<Choice> At(const Problem& problem, int index, const Family& family);
+
+  // Checks a run as the chosen policy does, and as the others do as long as that is InvalidArgument.
+  absl::Status CheckRun(const Run& run) const;
+  // Starts the first of these policies that accepts the run; on the CPU the first that is compiled for it.
+  // start: for each policy of the family its back end's Run.
+  absl::Status StartRun(const Run& run, const GpuBackEnd& on,
+                        const RunFunction<GpuBackEnd>* start) const;
+  absl::Status StartRun(const Run& run, const CpuBackEnd& on,
+                        const RunFunction<CpuBackEnd>* start) const;
+};
 
 }  // namespace internal
 
