@@ -37,9 +37,16 @@ namespace weft::gemm {
 
 namespace internal {
 
+// The arguments of a family's operator. What a sentence refuses, no policies or lists, has others.
 template <class... Policies>
-using FirstOperator =
-    typename OperatorKind<std::tuple_element_t<0, std::tuple<Policies...>>>::Operator;
+struct FamilyArguments {
+  using type = RefusedArguments;
+};
+template <class PolicyT, class... Others>
+  requires(!kListed<PolicyT>)
+struct FamilyArguments<PolicyT, Others...> {
+  using type = typename OperatorKind<PolicyT>::Operator::Arguments;
+};
 
 // An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>
@@ -67,7 +74,7 @@ class Dispatch : public OperatorKind<Functor>::Operator {
 template <class... Policies>
 class Dispatch<Family<Policies...>>
     : public RunnableOperator<Dispatch<Family<Policies...>>,
-                              typename internal::FirstOperator<Policies...>::Arguments> {
+                              typename internal::FamilyArguments<Policies...>::type> {
   static_assert(CheckedFamily<Policies...>::kValid);
   static_assert(
       !(kListed<Policies> || ...),
