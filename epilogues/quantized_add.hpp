@@ -30,14 +30,18 @@ struct QuantizeSteps {
   static constexpr auto kLeast = static_cast<float>((std::numeric_limits<Type>::min)());
   static constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
   static constexpr float kUnit = 1.0f / 256.0f;
+  static constexpr float kMagic = 12582912.0f * kUnit;  // floats there are one unit apart
   float zero_point = 0.0f;  // an integer of Type
 
   // The integer less the least one of Type, times kUnit.
   constexpr float Units(float t) const {
-    constexpr float kMagic = 12582912.0f * kUnit;  // floats there are one unit apart
     const float rounded = Fma(t, kUnit, kMagic);
     const float below_most = FmaSaturated(rounded, -1.0f, kMagic + (kMost - zero_point) * kUnit);
     return FmaSaturated(below_most, -1.0f, (kMost - kLeast) * kUnit);
+  }
+  // The same of a t that makes no integer above the greatest one.
+  constexpr float UnitsUpToMost(float t) const {
+    return FmaSaturated(Fma(t, kUnit, kMagic), 1.0f, (zero_point - kLeast) * kUnit - kMagic);
   }
   static constexpr float FromUnits(float units) { return Fma(units, 1.0f / kUnit, kLeast); }
   constexpr float operator()(float t) const { return FromUnits(Units(t)); }

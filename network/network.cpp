@@ -9,10 +9,10 @@
 #include "weft/network/engine/engine.hpp"
 #include "weft/network/graph/limits.hpp"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/in_parallel.hpp"
 #include "weft/network/network_state.hpp"
 #include "weft/network/plan/arena.hpp"
 #include "weft/network/plan/choose_formats.hpp"
-#include "weft/network/plan/in_parallel.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/network/graph/names.hpp"
+#include "weft/network/in_parallel.hpp"
 #include "weft/network/network_state.hpp"
-#include "weft/network/plan/in_parallel.hpp"
 #include "weft/rtc/gpu/kernels.hpp"
 
 namespace weft::network {

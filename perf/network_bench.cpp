@@ -40,6 +40,7 @@ ABSL_FLAG(int, repetitions, 15, "samples of each contestant");
 namespace weft::perf {
 namespace {
 
+constexpr char kNetwork[] = "ResNet-50";
 constexpr double kSample = 8000.0;  // microseconds of a sample of a chain
 constexpr double kBudget = 4e6;     // of all of them
 
@@ -78,14 +79,16 @@ absl::StatusOr<std::vector<network::Format>> FormatsOf(const std::string& names)
 // Our chain in one format.
 class FormatRow {
  public:
-  FormatRow(std::string format, const Options& options, Bench& bench, const Measuring& measuring)
-      : format_(std::move(format)), options_(options), bench_(bench), measuring_(measuring) {}
+  FormatRow(std::int64_t batch, std::string format, const Options& options, Bench& bench,
+            const Measuring& measuring)
+      : format_(std::move(format)),
+        options_(options),
+        bench_(bench),
+        measuring_(measuring),
+        row_{{"layer", kNetwork}, {"batch", batch}, {"layout", format_}} {}
 
   absl::Status Prepare(const Chain& chain, const ChainTensors& tensors) {
     measuring_.about(absl::StrCat("our chain in ", format_));
-    row_ = {{"layer", absl::StrCat("ResNet-50, ", format_)},
-            {"batch", tensors.batch()},
-            {"tensors", format_}};
     WEFT_LET(const std::vector<network::Format> formats, FormatsOf(format_));
     WEFT_LET(OurChain made, OurChain::Create(chain, tensors, formats, bench_.stream()));
     chain_ = std::make_unique<OurChain>(std::move(made));
@@ -251,7 +254,7 @@ absl::StatusOr<std::vector<Json>> MeasureBatch(std::int64_t batch, const Options
   WEFT_LET(const ChainTensors tensors, ChainTensors::Create(&chain, batch, bench.stream()));
   std::vector<std::unique_ptr<FormatRow>> rows;
   for (const std::string& format : options.formats) {
-    rows.push_back(std::make_unique<FormatRow>(format, options, bench, measuring));
+    rows.push_back(std::make_unique<FormatRow>(batch, format, options, bench, measuring));
   }
   Json of_cudnn = Json::object();
   const absl::Status status =
@@ -293,10 +296,9 @@ absl::Status MeasureAll(Bench& bench) {
   };
   WEFT_LET(const std::vector<int> batches, ParseBatches(absl::GetFlag(FLAGS_batch)));
   for (const int batch : batches) {
-    bench.Add({{"layer", "ResNet-50"}, {"batch", batch}},
-              [&bench, batch](const Measuring& measuring) {
-                return MeasureBatch(batch, options, bench, measuring);
-              });
+    bench.Add({{"layer", kNetwork}, {"batch", batch}}, [&bench, batch](const Measuring& measuring) {
+      return MeasureBatch(batch, options, bench, measuring);
+    });
   }
   return bench.Run(false);
 }

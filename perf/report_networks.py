@@ -88,7 +88,7 @@ def chain(folder, table):
     def number(row, field, digits):
         return f"{row[field]:,.{digits}f}" if row.get(field) is not None else "-"
 
-    lines = [(r["batch"], r.get("tensors", "-"), number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "model_choice_ms", 3),
+    lines = [(r["batch"], r.get("layout", "-"), number(r, "ours_ms", 3), number(r, "ours_images_per_s", 0), number(r, "model_choice_ms", 3),
               number(r, "cudnn_ms", 3), number(r, "ratio", 2), number(r, "ratio_without_first", 2),
               r["mismatches"] if r["status"].startswith("ok") else r["status"]) for r in sorted(result["rows"], key=lambda r: r["batch"])]
     of = result["environment"]

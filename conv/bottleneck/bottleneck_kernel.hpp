@@ -47,7 +47,7 @@ struct BottleneckProduct {
         gemm::WithLowerHalf(kRowsOperand, gemm::LowerHalf(kRowsOperand) + (rows >> 4)), accumulate);
   }
 
-  // All blocks of 32 input channels, `step` bytes apart in the operand of pixels.
+  // All blocks of 32 input channels, `step` bytes apart in the operand of pixels. Commits nothing.
   template <int kPitch>
   WEFT_DEVICE static void Blocks(arch::Thread t, Sums& sums, std::uint32_t columns,
                                  std::uint32_t rows, int step, int blocks) {
@@ -60,7 +60,6 @@ struct BottleneckProduct {
         Step<kPitch>(t, sums, columns + block * BottleneckShape::kFilterBlock,
                      rows + block * static_cast<std::uint32_t>(step), first + i > 0);
       }
-      t.WgmmaCommit();
     };
     t.KeepInPlace(sums);
     int i = 0;
@@ -108,7 +107,12 @@ struct BottleneckKernel {
 
   WEFT_DEVICE void operator()(const Params& p, SharedStorage& shared, arch::Thread t) const {
     const std::uint32_t base = t.SharedAddress(shared.byte);
-    if (t.tid() == 0) Barriers{base}.Init(t);
+    if (t.tid() == 0) {
+      Barriers{base}.Init(t);
+      for (int i = 0; i < Roles::kSlowWords; ++i) {
+        t.StoreSharedAt(Roles::SlowAt(base, i), std::uint32_t{0});
+      }
+    }
     t.LetLaterGridsStart();
     t.SyncThreads();
     if (t.WarpUniform(t.warp()) / 4 == kGroups) {
@@ -136,6 +140,13 @@ struct BottleneckKernel {
   using OfThird = BottleneckProduct<kTile, typename Second::Byte>;
   using OfProjection = BottleneckProduct<kTile, typename PolicyT::Element>;
   using TileSums = typename OfThird::Sums;
+  using PatchSums = typename OfFirst::Sums;
+  // The beginning of a patch's sums as those of a tile: the next tile's first product takes the place of
+  // sums that have become bytes.
+  WEFT_DEVICE static TileSums& Beginning(PatchSums& sums) {
+    static_assert(sizeof(TileSums) <= sizeof(PatchSums));
+    return reinterpret_cast<TileSums&>(sums);
+  }
 
   // A warpgroup's tiles.
   class Tiles {
@@ -157,29 +168,52 @@ struct BottleneckKernel {
       }
     }
 
+    // The first product of a tile starts before the last bytes of the one before it are made.
     WEFT_DEVICE void Run() {
       const BottleneckTiling& tiling = p_.tiling;
+      const int step = kGroups * t_.grid_x();
+      int tile = t_.block_x() + group_ * t_.grid_x();
+      if (tile >= tiling.tiles) return;
       int patch = group_, full = group_, parity = 0;
+      PatchSums sums;
+      t_.MbarWait(bar_.filter(0), 0);
+      t_.MbarWait(bar_.full(full), 0);
+      StartFirst(Roles::Patch(tiling, base_, patch), sums);
+      t_.WgmmaCommit();
       WEFT_NO_UNROLL
-      for (int tile = t_.block_x() + group_ * t_.grid_x(); tile < tiling.tiles;
-           tile += kGroups * t_.grid_x()) {
+      while (true) {
         const BottleneckTilePlace at(tiling, config.rows, tile);
         const std::uint32_t x = Roles::Patch(tiling, base_, patch);
-        t_.MbarWait(bar_.full(full), parity);
-        RunFirst(at, x);
-        RunSecond(x);
-        if constexpr (kInPlace) {
-          RunInPlace(x);
-        } else {
-          RunBeside(x);
-          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.empty(patch, 0));
-        }
-        is_first_ = false;
+        const int this_patch = patch;
+        tile += step;
+        const bool more = tile < tiling.tiles;
         patch += kGroups;
         if (patch >= tiling.patches) patch -= tiling.patches;
         full += kGroups;
         if (full >= kGroups * tiling.patches) full -= kGroups * tiling.patches, parity ^= 1;
+
+        FinishFirst(at, sums);
+        RunSecond(x);
+        // A patch of its own is needed, else the next tile waits for this one's.
+        const bool early = more && tiling.patches > kGroups;
+        const auto start = [&](bool wanted) {
+          if (!wanted) return;
+          t_.MbarWait(bar_.full(full), parity);
+          StartFirst(Roles::Patch(tiling, base_, patch), sums);
+        };
+        const auto start_next = [&] { start(early); };
+        if constexpr (kInPlace) {
+          RunInPlace(x, sums, start_next);
+        } else {
+          RunBeside(x, sums, start_next);
+          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.empty(this_patch, 0));
+        }
+        is_first_ = false;
+        if (!more) break;
+        start(!early);
+        t_.WgmmaCommit();
       }
+      t_.template WgmmaWait<0>();
     }
 
    private:
@@ -194,37 +228,63 @@ struct BottleneckKernel {
       Sync();
     }
 
-    // t1 of the patch.
-    WEFT_DEVICE void RunFirst(const BottleneckTilePlace& at, std::uint32_t x) {
-      if (is_first_) t_.MbarWait(bar_.filter(0), 0);
-      typename OfFirst::Sums sums;
+    // Starts the product of a patch.
+    WEFT_DEVICE void StartFirst(std::uint32_t x, PatchSums& sums) const {
       OfFirst::template Blocks<kDense>(t_, sums, Roles::Offset(base_, p_.tiling.at.first_filter), x,
                                        kPlane, p_.tiling.source_blocks);
-      if (is_first_) t_.MbarWait(bar_.values(), 0);
-      typename First::Channels channels[2];
+    }
+
+    // t1 of the patch.
+    WEFT_DEVICE void FinishFirst(const BottleneckTilePlace& at, PatchSums& sums) {
+      if (is_first_) {
+        t_.MbarWait(bar_.values(), 0);
+        WEFT_UNROLL
+        for (int i = 0; i < Roles::kSlowWords; ++i) {
+          slow_[i] = t_.WarpUniform(
+              static_cast<int>(t_.LoadSharedAt<std::uint32_t>(Roles::SlowAt(base_, i))));
+        }
+      }
+      typename First::Pair channels;
       First::Read(t_, Roles::FirstValues(p_.tiling, base_), channel_, channels);
       t_.template WgmmaWait<0>();
       t_.KeepInPlace(sums);
-      First::WithShift(p_.first, [&]<bool kShift>() {
-        Put<First, kPatch / 8, kShift>(p_.first, channels, sums, kPlane);
-      });
+      Put<First, kPatch / 8>(p_.first, slow_[0], channels, sums, kPlane);
       FillPadding(at);
       Publish();
     }
 
     // Puts the bytes of eights of pixels where the next product reads them.
-    template <class Part, int kEights, bool kShift, int kSums>
-    WEFT_DEVICE void Put(const typename Part::Output& output,
-                         const typename Part::Channels (&channels)[2],
-                         const std::int32_t (&sums)[kSums], int plane_bytes) const {
+    template <class Part, int kEights, int kSums>
+    WEFT_DEVICE void Put(const typename Part::Output& output, int slow,
+                         const typename Part::Pair& channels, const std::int32_t (&sums)[kSums],
+                         int plane_bytes) const {
       const std::uint32_t to =
           Swizzled(middle_ + plane_ * static_cast<std::uint32_t>(plane_bytes) + pixel_);
+      if constexpr (Part::Way::kChain == QuickChain::kBytes) {
+        if (slow == 0) {
+          PutWords<kEights>(to, [&](int i) {
+            return Part::PackQuickBytes(t_, channels, sums, i);
+          });
+        } else {
+          PutWords<kEights>(to, [&](int i) {
+            return Part::template Pack<true>(t_, output, channels, sums, i);
+          });
+        }
+      } else {
+        Part::WithShift(output, [&]<bool kShift>() {
+          PutWords<kEights>(to, [&](int i) {
+            return Part::template Pack<kShift>(t_, output, channels, sums, i);
+          });
+        });
+      }
+    }
+    // word(i): the bytes of eight pixels.
+    template <int kEights, class Word>
+    WEFT_DEVICE void PutWords(std::uint32_t to, const Word& word) const {
       ForEachMatrices<kEights>([&](auto matrices, int first) {
         std::uint32_t words[matrices()];
         WEFT_UNROLL
-        for (int i = 0; i < matrices(); ++i) {
-          words[i] = Part::template Pack<kShift>(t_, output, channels, sums, first + i);
-        }
+        for (int i = 0; i < matrices(); ++i) words[i] = word(first + i);
         t_.template StMatrixTrans<matrices()>(to + static_cast<std::uint32_t>(first * kDense),
                                               words);
       });
@@ -273,15 +333,13 @@ struct BottleneckKernel {
             middle_ + static_cast<std::uint32_t>(i / 9 * kPlane + shift), i > 0);
       }
       t_.WgmmaCommit();
-      typename Second::Channels channels[2];
+      typename Second::Pair channels;
       Second::Read(t_, Roles::SecondValues(p_.tiling, base_), channel_, channels);
       if constexpr (kInPlace) ReadResiduals(x, 0);
       t_.template WgmmaWait<0>();
       t_.KeepInPlace(sums);
       Sync();  // all products have read t1
-      Second::WithShift(p_.second, [&]<bool kShift>() {
-        Put<Second, kMatrices, kShift>(p_.second, channels, sums, kTilePlane);
-      });
+      Put<Second, kMatrices>(p_.second, slow_[1], channels, sums, kTilePlane);
       Publish();
     }
 
@@ -314,86 +372,144 @@ struct BottleneckKernel {
             t_, sums, columns + static_cast<std::uint32_t>(i * BottleneckShape::kFilterBlock),
             middle_ + static_cast<std::uint32_t>(i * kTilePlane), i > 0);
       }
-      t_.WgmmaCommit();
     }
 
-    // Puts the bytes of a chunk of y where they are stored from. residuals: what is added.
-    WEFT_DEVICE void PutOutputs(int chunk, const TileSums& sums,
-                                const std::uint32_t (&residuals)[kMatrices],
+    // Puts the bytes of a chunk of y where they are stored from. residual(i, v): what is added to value v
+    // of matrix i, times kUnit.
+    template <float kUnit, class Residual>
+    WEFT_DEVICE void PutOutputs(int chunk, const TileSums& sums, const Residual& residual,
                                 std::uint32_t to) const {
-      typename Third::Channels channels[2];
+      typename Third::Pair channels;
       Third::Read(t_, Roles::ThirdValues(p_.tiling, base_), 64 * chunk + channel_, channels);
       const std::uint32_t place =
           arch::SwizzledAddress(arch::SwizzleSpan::k128, to + plane_ * kTilePlane + pixel_);
-      ForEachMatrices<kMatrices>([&](auto matrices, int first) {
-        std::uint32_t words[matrices()];
-        WEFT_UNROLL
-        for (int i = 0; i < matrices(); ++i) {
-          words[i] = Third::template Pack<Third::kShifts>(t_, p_.third, channels, sums, first + i,
-                                                          residuals[first + i]);
+      const auto slowly = [&] {
+        PutWords<kMatrices>(place, [&](int i) {
+          return Third::template Pack<Third::kShifts>(t_, p_.third, channels, sums, i, [&](int v) {
+            return kUnit == 1.0f ? residual(i, v) : epilogues::Mul(residual(i, v), 1.0f / kUnit);
+          });
+        });
+      };
+      if constexpr (Third::Way::kChain == QuickChain::kSteps) {
+        if (slow_[2] == 0) {
+          const float gamma = epilogues::Mul(p_.third.gamma, 1.0f / kUnit);
+          PutWords<kMatrices>(place, [&](int i) {
+            return Third::PackQuickSteps(t_, p_.third, channels, sums, i, gamma,
+                                         [&](int v) { return residual(i, v); });
+          });
+        } else {
+          slowly();
         }
-        t_.template StMatrixTrans<matrices()>(place + static_cast<std::uint32_t>(first * kDense),
-                                              words);
-      });
+      } else {
+        slowly();
+      }
+    }
+    // The bytes of x, which are the residual.
+    WEFT_DEVICE void PutInPlace(int chunk, const TileSums& sums,
+                                const std::uint32_t (&residuals)[kMatrices], std::uint32_t x) const {
+      constexpr bool kUnits = std::is_same_v<typename PolicyT::Element, std::uint8_t> &&
+                              Third::Way::kChain == QuickChain::kSteps && (config.variant & 1) == 0;
+      PutOutputs<kUnits ? arch::Thread::kByteUnit : 1.0f>(
+          chunk, sums,
+          [&](int i, int v) {
+            return kUnits ? t_.ByteToUnits(residuals[i], v)
+                          : t_.template ByteToFloat<typename PolicyT::Element>(residuals[i], v);
+          },
+          x + static_cast<std::uint32_t>(chunk * 2 * kPlane));
     }
 
-    // y in the place of x, which is the residual.
-    WEFT_DEVICE void RunInPlace(std::uint32_t x) {
+    // y in the place of x, which is the residual. start_next: starts the next tile's first product.
+    template <class StartNext>
+    WEFT_DEVICE void RunInPlace(std::uint32_t x, PatchSums& first_sums,
+                                const StartNext& start_next) {
       if (is_first_) t_.MbarWait(bar_.filter(2), 0);
       const int chunks = p_.tiling.chunks;
+      TileSums other_sums, &sums = Beginning(first_sums);
+      Multiply(0, sums);
+      t_.WgmmaCommit();
+      Multiply(chunks > 1 ? 1 : 0, other_sums);
+      t_.WgmmaCommit();
       WEFT_NO_UNROLL
-      for (int chunk = 0; chunk < chunks; chunk += 2) {
-        const std::uint32_t to = x + static_cast<std::uint32_t>(chunk * 2 * kPlane);
-        if (chunk + 1 < chunks) {
-          TileSums sums[2];
-          Multiply(chunk, sums[0]);
-          Multiply(chunk + 1, sums[1]);
-          t_.template WgmmaWait<1>();
-          t_.KeepInPlace(sums[0]);
-          PutOutputs(chunk, sums[0], residuals_[0], to);
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums[1]);
-          PutOutputs(chunk + 1, sums[1], residuals_[1], to + 2 * kPlane);
+      for (int chunk = 0;; chunk += 2) {
+        const bool last = chunk + 2 >= chunks;
+        // Where there is one chunk left, it is made twice.
+        const int second = chunk + 1 < chunks ? chunk + 1 : chunk;
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(sums);
+        PutInPlace(chunk, sums, residuals_[0], x);
+        if (last) {
+          start_next();
         } else {
-          TileSums sums;
-          Multiply(chunk, sums);
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums);
-          PutOutputs(chunk, sums, residuals_[0], to);
+          Multiply(chunk + 2, sums);
         }
-        if (chunk + 2 < chunks) ReadResiduals(x, chunk + 2);
+        t_.WgmmaCommit();
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(other_sums);
+        PutInPlace(second, other_sums, residuals_[1], x);
+        if (!last) {
+          Multiply(chunk + 3 < chunks ? chunk + 3 : chunk + 2, other_sums);
+          ReadResiduals(x, chunk + 2);
+        }
+        t_.WgmmaCommit();
         Publish();
         if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, chunk / 2));
+        if (last) break;
       }
     }
 
     // y in buffers of the warpgroup, 128 channels at a time; the residual is the projection of x, or
     // there is none.
-    WEFT_DEVICE void RunBeside(std::uint32_t x) {
+    template <class StartNext>
+    WEFT_DEVICE void RunBeside(std::uint32_t x, PatchSums& first_sums,
+                               const StartNext& start_next) {
       if (is_first_) t_.MbarWait(bar_.filter(2), 0);
       const int chunks = p_.tiling.chunks;
+      TileSums other_sums, &sums = Beginning(first_sums);
+      if constexpr (kProjected) Project(0, x, sums);
+      t_.WgmmaCommit();
+      Multiply(0, other_sums);
+      t_.WgmmaCommit();
+      std::uint32_t to = 0;
+      float added[kProjected ? kTile / 2 : 1];
       WEFT_NO_UNROLL
-      for (int chunk = 0; chunk < chunks; chunk += 2, ++number_) {
+      for (int chunk = 0;; ++chunk) {
+        const bool last = chunk + 1 == chunks;
         const int buffer = number_ % 2;
-        const std::uint32_t to = Roles::OutputBuffer(p_.tiling, base_, group_, buffer);
-        if (number_ > 1) t_.MbarWait(bar_.stored(group_, buffer), (number_ / 2 - 1) & 1);
-        WEFT_NO_UNROLL
-        for (int u = 0; u < 2 && chunk + u < chunks; ++u) {
-          TileSums sums[2];
-          if constexpr (kProjected) Project(chunk + u, x, sums[0]);
-          Multiply(chunk + u, sums[1]);
-          if constexpr (kProjected) {
-            t_.template WgmmaWait<1>();
-            t_.KeepInPlace(sums[0]);
-            PackProjection(chunk + u, sums[0]);
-          }
-          t_.template WgmmaWait<0>();
-          t_.KeepInPlace(sums[1]);
-          PutOutputs(chunk + u, sums[1], residuals_[0],
-                     to + static_cast<std::uint32_t>(u * 2 * kTilePlane));
+        if (chunk % 2 == 0) {
+          to = Roles::OutputBuffer(p_.tiling, base_, group_, buffer);
+          if (number_ > 1) t_.MbarWait(bar_.stored(group_, buffer), (number_ / 2 - 1) & 1);
+        } else {
+          to += 2 * kTilePlane;
         }
-        Publish();
-        if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, buffer));
+        if constexpr (kProjected) {
+          t_.template WgmmaWait<1>();
+          t_.KeepInPlace(sums);
+          ConvertProjection(chunk, sums, added);
+        }
+        if (last) {
+          start_next();
+        } else if constexpr (kProjected) {
+          Project(chunk + 1, x, sums);
+        }
+        t_.WgmmaCommit();
+        t_.template WgmmaWait<1>();
+        t_.KeepInPlace(other_sums);
+        if constexpr (kProjected) {
+          using Part = BottleneckMath<typename PolicyT::Projection>;
+          PutOutputs<Part::kAddedUnit>(
+              chunk, other_sums, [&](int i, int v) { return added[Part::Sum(i, v)]; }, to);
+        } else {
+          PutOutputs<1.0f>(
+              chunk, other_sums, [](int, int) { return 0.0f; }, to);
+        }
+        if (!last) Multiply(chunk + 1, other_sums);
+        t_.WgmmaCommit();
+        if (chunk % 2 == 1 || last) {
+          Publish();
+          if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.made(group_, buffer));
+          ++number_;
+        }
+        if (last) break;
       }
     }
 
@@ -406,14 +522,38 @@ struct BottleneckKernel {
                                    chunk * tiling.source_blocks * BottleneckShape::kFilterBlock),
           x + kOfPatch + 32, kPlane, tiling.source_blocks);
     }
-    // The projection's bytes, in the place of the residual.
-    WEFT_DEVICE void PackProjection(int chunk, const TileSums& sums) {
+    // The projection's integers times kAddedUnit.
+    WEFT_DEVICE void ConvertProjection(int chunk, const TileSums& sums, float (&added)[kTile / 2]) {
       using Part = BottleneckMath<typename PolicyT::Projection>;
-      typename Part::Channels channels[2];
+      typename Part::Pair channels;
       Part::Read(t_, Roles::ProjectionValues(p_.tiling, base_), 64 * chunk + channel_, channels);
-      WEFT_UNROLL
-      for (int i = 0; i < kMatrices; ++i) {
-        residuals_[0][i] = Part::template Pack<true>(t_, p_.projection, channels, sums, i);
+      const auto slowly = [&] {
+        WEFT_UNROLL
+        for (int i = 0; i < kMatrices; ++i) {
+          const std::uint32_t word =
+              Part::template Pack<true>(t_, p_.projection, channels, sums, i);
+          WEFT_UNROLL
+          for (int v = 0; v < 4; ++v) {
+            added[Part::Sum(i, v)] = epilogues::Mul(
+                t_.template ByteToFloat<typename Part::Byte>(word, v), Part::kAddedUnit);
+          }
+        }
+      };
+      if constexpr (Part::Way::kChain == QuickChain::kBytes) {
+        if (slow_[3] == 0) {
+          WEFT_UNROLL
+          for (int i = 0; i < kMatrices; ++i) {
+            WEFT_UNROLL
+            for (int v = 0; v < 4; ++v) {
+              const int at = Part::Sum(i, v);
+              added[at] = Part::QuickAdded(p_.projection, channels, sums[at], v);
+            }
+          }
+        } else {
+          slowly();
+        }
+      } else {
+        slowly();
       }
     }
 
@@ -430,6 +570,7 @@ struct BottleneckKernel {
     std::uint32_t residual_[2];
     bool is_first_ = true;  // the first tile, which waits for the filters
     int number_ = 0;        // of rounds of 128 channels so far
+    int slow_[Roles::kSlowWords] = {};  // whether a part is not quick
     std::uint32_t residuals_[2][kMatrices] = {};
   };
 };

@@ -32,7 +32,7 @@ struct BottleneckBarriers {
   static constexpr int kFilters = 3;
   static constexpr int kEmpty = PolicyT::config.patches * kRounds;
   static_assert(8 * (kFull + kEmpty + kGroups * (kRounds + kOutputs) + kFilters + 1) <=
-                BottleneckShape::kSecondFilter);
+                BottleneckShape::kSecondFilter - 16);
 
   std::uint32_t base;
 
@@ -83,6 +83,13 @@ struct BottleneckRoles {
   // Rounds of 128 channels of y.
   WEFT_DEVICE static int Rounds(const BottleneckTiling& p) { return (p.chunks + 1) / 2; }
 
+  // Words that say whether a part is not quick (bottleneck_quick.hpp), behind the mbarriers: of the first,
+  // the second, the last convolution, and the projection.
+  static constexpr int kSlowWords = 4;
+  WEFT_DEVICE static std::uint32_t SlowAt(std::uint32_t base, int part) {
+    return base + BottleneckShape::kSecondFilter - 4 * kSlowWords + 4 * static_cast<std::uint32_t>(part);
+  }
+
   // Where the values of the channels of each part begin.
   static constexpr std::uint32_t kPartValues =
       BottleneckShape::kMiddle * BottleneckShape::kValueBytes;
@@ -115,12 +122,15 @@ struct BottleneckRoles {
                                      int lane) {
     constexpr int kLanes = 32 * kGroups;
     t.WaitForEarlierGrids();
-    First::Fill(t, p.first, lane, kLanes, FirstValues(p.tiling, base));
-    Second::Fill(t, p.second, lane, kLanes, SecondValues(p.tiling, base));
-    Third::Fill(t, p.third, lane, kLanes, ThirdValues(p.tiling, base));
+    First::template Fill<false>(t, p.first, lane, kLanes, FirstValues(p.tiling, base),
+                                SlowAt(base, 0));
+    Second::template Fill<false>(t, p.second, lane, kLanes, SecondValues(p.tiling, base),
+                                 SlowAt(base, 1));
+    Third::template Fill<true>(t, p.third, lane, kLanes, ThirdValues(p.tiling, base),
+                               SlowAt(base, 2));
     if constexpr (kProjected) {
-      BottleneckMath<typename PolicyT::Projection>::Fill(t, p.projection, lane, kLanes,
-                                                         ProjectionValues(p.tiling, base));
+      BottleneckMath<typename PolicyT::Projection>::template Fill<true>(
+          t, p.projection, lane, kLanes, ProjectionValues(p.tiling, base), SlowAt(base, 3));
     }
     t.MbarArrive(Barriers{base}.values());
   }

@@ -40,7 +40,7 @@ struct BulkCopies {
 
   // A block of channels of neighbouring pixels, which is a lane's to copy.
   struct Run {
-    std::int64_t offset;  // where it begins in the tensor, in elements
+    std::int64_t offset;          // where it begins in the tensor, in elements
     std::uint32_t staged, bytes;  // where in the staged tile, and how long it is; 0: there is none
   };
   struct Kept {

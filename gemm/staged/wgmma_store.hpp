@@ -24,8 +24,8 @@ class WgmmaStoreOf {
     using Epilogue = typename PolicyT::Epilogue;
     static constexpr auto config = PolicyT::config;
     static constexpr bool kDependentLaunch = true;
-    static constexpr bool kHasLines = Output::Rows::template kHasLines<Tile> &&
-                                      !Output::Rows::template kUnaligned<Tile>;
+    static constexpr bool kHasLines =
+        Output::Rows::template kHasLines<Tile> && !Output::Rows::template kUnaligned<Tile>;
   };
   struct Narrow : Stored {
     static constexpr auto config = WithDstAlignment(PolicyT::config, kOutputBytes);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "weft/conv/bottleneck/bottleneck_image.hpp"
+#include "weft/conv/bottleneck/bottleneck_plan.hpp"
 #include "weft/conv/policy/bottleneck_policy.hpp"
+#include "weft/epilogues/quantized_add.hpp"
 #include "weft/network/graph/names.hpp"
 
 namespace weft::network {
@@ -40,24 +44,34 @@ std::string WhyNot(const Node& n) {
   return "";
 }
 
-// The same of the extents.
-std::string WhyNot(const BottleneckProblem& p, std::int64_t middle, std::int64_t second) {
-  constexpr std::int64_t kMostChannels = 256;  // of which filters and tiles fit in shared memory
-  if (middle != BottleneckProblem::kMiddle || second != middle) {
-    return absl::StrCat("it has ", std::max(middle, second),
+// Policies like those of networks; which stages and elements these have changes nothing of what fits.
+using Part = epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::RoundFirst,
+                              epilogues::ClampTo<std::int8_t>>;
+using Last =
+    epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::QuantizeSteps<std::int8_t>,
+                     epilogues::QuantizedAdd<std::int8_t>, epilogues::ClampTo<std::int8_t>>;
+using AddsX = conv::S8Bottleneck<Part, Part, Last>;
+using Projects = conv::ProjectedS8Bottleneck<Part, Part, Last, Part>;
+
+// Whether a tile takes these extents, and fits in shared memory.
+absl::Status CheckTile(const BottleneckProblem& p, bool projects, const BottleneckConfig& tile) {
+  conv::BottleneckFacts facts =
+      projects ? conv::BottleneckFactsOf<Projects>() : conv::BottleneckFactsOf<AddsX>();
+  facts.rows = tile.rows, facts.warpgroups = tile.warpgroups, facts.patches = tile.patches;
+  return conv::PlanBottleneck(p, facts).status();
+}
+
+// The same of the extents. first, second: channels of what these convolutions make.
+std::string WhyNot(const BottleneckProblem& p, bool projects, std::int64_t first,
+                   std::int64_t second) {
+  if (first != BottleneckProblem::kMiddle || second != first) {
+    return absl::StrCat("it has ", std::max(first, second),
                         " channels between its convolutions, and one kernel has ",
                         BottleneckProblem::kMiddle);
   }
-  if (p.w % 4 != 0 || p.w > 128) {
-    return absl::StrCat("w=", p.w, ", and one kernel takes multiples of 4, at most 128");
-  }
-  if (p.c % 32 != 0) return absl::StrCat("c=", p.c, " is not a multiple of 32");
-  if (p.k % 64 != 0) return absl::StrCat("k=", p.k, " is not a multiple of 64");
-  if (std::max(p.c, p.k) > kMostChannels) {
-    return absl::StrCat("the filters of ", std::max(p.c, p.k),
-                        " channels do not fit in shared memory, those of ", kMostChannels, " do");
-  }
-  return "";
+  // The last one takes the least memory.
+  const absl::Status s = CheckTile(p, projects, *std::rbegin(kTiles));
+  return std::string(absl::StripPrefix(s.message(), "conv: "));
 }
 
 // Why the machine's kernels of their own are quicker; empty: they are not.
@@ -104,7 +118,10 @@ std::string WhyApart(const Graph& graph, const Bottleneck& b, const std::vector<
     if (std::string why = WhyNot(node(part)); !why.empty()) return why;
   }
   const BottleneckProblem p = ProblemOf(graph, b, options.batch);
-  if (std::string why = WhyNot(p, channels(b.first), channels(b.second)); !why.empty()) return why;
+  if (std::string why = WhyNot(p, b.projection >= 0, channels(b.first), channels(b.second));
+      !why.empty()) {
+    return why;
+  }
   for (const int t : {b.x, node(b.last()).output}) {
     const Format format = formats[static_cast<std::size_t>(t)];
     if (format == Format::kNc32) continue;
@@ -127,13 +144,16 @@ double BlockMicroseconds(const BottleneckProblem& p, bool projects, int multipro
 
 std::vector<TileCandidate> CandidateTiles(const BottleneckStep& step, const Machine& machine) {
   const BottleneckProblem& p = step.problem;
-  const BottleneckConfig& usual = kTiles[p.n >= 32 ? 0 : p.n >= 4 ? 1 : 2];
   const auto* gpu = std::get_if<conv::GpuFacts>(&machine);
-  const double time =
-      gpu == nullptr ? 0.0 : BlockMicroseconds(p, step.projects(), gpu->limits.sm_count);
-  std::vector<TileCandidate> found = {{NameOf(usual), time}};
+  const int processors = gpu == nullptr ? 1 : gpu->limits.sm_count;
+  const std::string usual =
+      NameOf(gpu == nullptr ? *std::rbegin(kTiles) : conv::BottleneckTileFor(p, processors));
+  const double time = gpu == nullptr ? 0.0 : BlockMicroseconds(p, step.projects(), processors);
+  std::vector<TileCandidate> found;
   for (const BottleneckConfig& tile : kTiles) {
-    if (NameOf(tile) != found[0].tile) found.push_back({NameOf(tile), time});
+    if (!CheckTile(p, step.projects(), tile).ok()) continue;
+    const std::string name = NameOf(tile);
+    found.insert(name == usual ? found.begin() : found.end(), {name, time});
   }
   return found;
 }

@@ -157,10 +157,11 @@ absl::StatusOr<std::string> ChooseTile(const Plan& plan, const Step& step, const
     if (candidate.tile == *wanted) return *wanted;
     names.push_back(candidate.tile);
   }
-  return OfNode(
-      absl::InvalidArgumentError(absl::StrCat(
-          "tile=", *wanted, " cannot run this here; give one of ", absl::StrJoin(names, ", "))),
-      step.name);
+  return OfNode(absl::InvalidArgumentError(absl::StrCat(
+                    "tile=", *wanted, " cannot run this ",
+                    std::holds_alternative<BottleneckStep>(step.what) ? "block" : "convolution",
+                    " here; give one of ", absl::StrJoin(names, ", "))),
+                step.name);
 }
 
 }  // namespace weft::network

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "weft/conv/problem/problem_name.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
-#include "weft/network/plan/in_parallel.hpp"
+#include "weft/network/in_parallel.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {

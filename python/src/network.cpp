@@ -13,6 +13,7 @@
 
 #include "stream.hpp"
 #include "weft/network/engine/gpus.hpp"
+#include "weft/network/graph/model_text.hpp"
 #include "weft/network/graph/names.hpp"
 
 namespace weft::python {
@@ -26,12 +27,19 @@ char LetterOf(network::Element element) {
 
 Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
                  network::Tiles tiles, const std::vector<std::string>& layouts,
-                 const std::string& machine, std::int64_t memory) {
+                 const std::string& machine, std::int64_t memory, const std::string& blocks) {
   network::NetworkOptions options = {.batch = batch,
                                      .back_end = gpu ? rtc::BackEnd::kGpu : rtc::BackEnd::kCpu,
                                      .fuse = fuse,
                                      .tiles = std::move(tiles),
                                      .most_arena_bytes = memory};
+  const std::optional<network::Blocks> choice = network::BlocksOf(blocks);
+  if (!choice.has_value()) {
+    throw Error(ErrorKind::kArgument,
+                absl::StrCat("weft: blocks=\"", blocks,
+                             "\"; give where_quicker, always or never"));
+  }
+  options.blocks = *choice;
   for (const std::string& layout : layouts) {
     const std::optional<network::Format> format = network::FormatOf(layout);
     if (!format.has_value()) {
@@ -130,10 +138,11 @@ void BindNetwork(nb::module_& m) {
                               "A network for a number of images; weft.network.Network makes it.");
   network
       .def(nb::init<const nb::bytes&, std::int64_t, bool, bool, network::Tiles,
-                    const std::vector<std::string>&, const std::string&, std::int64_t>(),
+                    const std::vector<std::string>&, const std::string&, std::int64_t,
+                    const std::string&>(),
            nb::arg("file"), nb::arg("batch") = 1, nb::arg("gpu") = false, nb::arg("fuse") = true,
            nb::arg("tiles") = network::Tiles(), nb::arg("layouts") = std::vector<std::string>(),
-           nb::arg("machine") = "", nb::arg("memory") = 0)
+           nb::arg("machine") = "", nb::arg("memory") = 0, nb::arg("blocks") = "where_quicker")
       .def_prop_ro(
           "arena_bytes", [](const Network& n) { return n.get().arena_bytes(); },
           "Bytes of memory that a run needs for what lies between inputs and outputs.")
@@ -161,6 +170,24 @@ void BindNetwork(nb::module_& m) {
            "Runs the network over arrays where they lie.");
   BindNetworkTune(network);
   BindNetworkReport(network);
+  m.def(
+      "check_graph",
+      [](const nb::bytes& text, const nb::bytes& constants, bool engine) {
+        const std::string_view read(text.c_str(), text.size());
+        network::Model model;
+        absl::Status status;
+        {
+          const nb::gil_scoped_release release;
+          status = network::ReadText(read, engine, &model);
+          model.graph.constants =
+              std::make_shared<const std::string>(constants.c_str(), constants.size());
+          if (status.ok()) status = network::CheckGraph(model.graph);
+        }
+        Check(status);
+      },
+      nb::arg("text"), nb::arg("constants"), nb::arg("engine") = false,
+      "ArgumentError, with the name of a node or tensor, if a file with this text and these constants has no graph "
+      "that a network can run.");
   m.def(
       "save_engine",
       [](const nb::list& networks) {

@@ -21,7 +21,8 @@ class Network {
   // need not be here, which it is only compiled for; or empty. memory: what the arena may have at most, in
   // bytes; 0: any number.
   Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse, network::Tiles tiles,
-          const std::vector<std::string>& layouts, const std::string& machine, std::int64_t memory);
+          const std::vector<std::string>& layouts, const std::string& machine, std::int64_t memory,
+          const std::string& blocks);
 
   const network::Network& get() const { return *network_; }
 

@@ -63,6 +63,19 @@ nb::list StepsOf(const Network& n) {
   return steps;
 }
 
+// The bottlenecks of the graph: their nodes, and why each is several kernels; None of one that is one.
+nb::list BlocksOf(const Network& n) {
+  nb::list blocks;
+  for (const network::BlockNote& block : n.get().plan().blocks) {
+    nb::dict of;
+    of["name"] = block.name;
+    of["why_apart"] =
+        block.why_apart.empty() ? nb::object(nb::none()) : nb::object(nb::str(block.why_apart.c_str()));
+    blocks.append(of);
+  }
+  return blocks;
+}
+
 nb::tuple Measure(const Network& n, const nb::list& inputs, const nb::list& outputs,
                   const nb::object& arena, const nb::object& stream, int repeats) {
   network::Profile profile;
@@ -85,6 +98,8 @@ void BindNetworkReport(nb::class_<Network>& network) {
            "The tensors of the plan, and where each lies.")
       .def("steps", &StepsOf, nb::sig("def steps(self) -> list[dict[str, typing.Any]]"),
            "The kernels of the plan, in their order.")
+      .def("blocks", &BlocksOf, nb::sig("def blocks(self) -> list[dict[str, typing.Any]]"),
+           "The bottlenecks of the graph, and why each is not one kernel.")
       .def("measure", &Measure, nb::arg("inputs"), nb::arg("outputs"), nb::arg("arena"),
            nb::arg("stream") = nb::none(), nb::arg("repeats") = 3,
            nb::sig("def measure(self, inputs: list, outputs: list, arena: typing.Any, stream: "

@@ -221,38 +221,38 @@ def rewritten(change):
 
 
 WRONG = {
-    "a key": (lambda t: t["nodes"][1].update(colour=1), "has a key 'colour'"),
-    "a kind": (lambda t: t["nodes"][1].update(kind="softmax"), "its kind is none of"),
-    "a constant outside": (lambda t: t["nodes"][1].update(filter=[64, 10**9]), "is not among"),
-    "a short filter": (lambda t: t["nodes"][1].update(filter=[0, 107]), "not that of a graph"),
-    "another filter": (lambda t: t["nodes"][1].update(filter=[0, 36]), "its filter has 36 of int8"),
-    "an order": (lambda t: t["nodes"].reverse(), "which no node before it writes"),
-    "a shape": (lambda t: t["tensors"][2].update(shape=[4, 1, 1]), "it makes a tensor of shape"),
-    "a zero point": (lambda t: t["tensors"][1].update(zero_point=256), "zero_point=256 is no value of uint8"),
-    "a zero point of a fraction": (lambda t: t["tensors"][1].update(zero_point=7.5), "zero_point=7.5 is no integer"),
-    "a zero point of text": (lambda t: t["tensors"][1].update(zero_point="7"), "zero_point='7' is no integer"),
-    "a scale of floats": (lambda t: t["tensors"][0].update(scale=2.0), "floats stand for themselves"),
-    "a scale beyond floats": (lambda t: t["tensors"][1].update(scale=10**400), "is not that of a graph"),
+    "a key": (lambda t: t["nodes"][1].update(colour=1), 'has "colour", which this version does not know'),
+    "a kind": (lambda t: t["nodes"][1].update(kind="softmax"), 'kind is "softmax", which is none'),
+    "a constant outside": (lambda t: t["nodes"][1].update(filter=[64, 10**9]), r'has filter in bytes 64 to 64 \+ 1000000000 of'),
+    "a short filter": (lambda t: t["nodes"][1].update(filter=[0, 107]), 'has 107 bytes of filter; it takes'),
+    "another filter": (lambda t: t["nodes"][1].update(filter=[0, 36]), 'has 36 bytes of filter; it takes'),
+    "an order": (lambda t: t["nodes"].reverse(), 'which no input and no node before it makes'),
+    "a shape": (lambda t: t["tensors"][2].update(shape=[4, 1, 1]), r'of shape \(4, 1, 1\); it makes'),
+    "a zero point": (lambda t: t["tensors"][1].update(zero_point=256), 'zero_point=256; uint8 takes 0 to 255'),
+    "a zero point of a fraction": (lambda t: t["tensors"][1].update(zero_point=7.5), 'zero_point is no number of its kind'),
+    "a zero point of text": (lambda t: t["tensors"][1].update(zero_point="7"), 'zero_point is no number of its kind'),
+    "a scale of floats": (lambda t: t["tensors"][0].update(scale=2.0), 'has floats and scale=2'),
+    "a scale beyond floats": (lambda t: t["tensors"][1].update(scale=10**400), 'scale|JSON'),
     "many elements": (lambda t: t["tensors"][0].update(shape=[2**20, 2**20, 1]), r"with at most 2\^31 - 1 elements"),
-    "nested lists": (lambda t: t.update(name="NESTED"), "is not that of a graph: RecursionError"),
-    "an empty name": (lambda t: t["nodes"][1].update(name=""), "a node is called ''; each has a name of its own"),
-    "two nodes of one name": (lambda t: t["nodes"][1].update(name=t["nodes"][0]["name"]), "each has a name of its own"),
-    "an input as output": (lambda t: t["outputs"].append("x"), "output x is written by no node"),
-    "an output twice": (lambda t: t["outputs"].append(t["outputs"][0]), "an output is named twice"),
-    "a window of another kind": (lambda t: t["nodes"][0].update(window=[3, 3]), "it has window, which nodes of this kind do not read"),
-    "groups of another kind": (lambda t: t["nodes"][0].update(groups=3), "it has groups, which"),
-    "factors of another kind": (lambda t: t["nodes"][1].update(factors=[2, 2]), "it has factors, which"),
-    "a bias of another kind": (lambda t: t["nodes"][0].update(bias=[0, 16]), "it has bias, which"),
-    "padding that counts": (lambda t: t["nodes"][1].update(count_padding=True), "it has count_padding, which"),
-    "a flag": (lambda t: t["nodes"][1].update(count_padding=0), "its count_padding is 0, neither true nor false"),
-    "a scale": (lambda t: t["tensors"][1].update(scale=-1), "scale=-1.0 is not"),
-    "a number": (lambda t: t["nodes"][1].update(groups="two"), "its groups is"),
-    "a window": (lambda t: t["nodes"][1].update(window=[3]), "."),
-    "a name": (lambda t: t["nodes"][1].update(inputs=[["x"]]), "."),
-    "two tensors": (lambda t: t["tensors"].append(t["tensors"][0]), "has two tensors"),
-    "no outputs": (lambda t: t.update(outputs=[]), "has no input or no output"),
-    "no tensors": (lambda t: t.pop("tensors"), "is not that of a graph"),
-    "an element": (lambda t: t["tensors"][0].update(element="double"), "element='double' is none of"),
+    "nested lists": (lambda t: t.update(name="NESTED"), 'has lists in lists'),
+    "an empty name": (lambda t: t["nodes"][1].update(name=""), 'a node is called ""; give each a name of its own'),
+    "two nodes of one name": (lambda t: t["nodes"][1].update(name=t["nodes"][0]["name"]), 'give each a name of its own'),
+    "an input as output": (lambda t: t["outputs"].append("x"), 'is a tensor that no node makes, or stands there twice'),
+    "an output twice": (lambda t: t["outputs"].append(t["outputs"][0]), 'is a tensor that no node makes, or stands there twice'),
+    "a window of another kind": (lambda t: t["nodes"][0].update(window=[3, 3]), 'has window, which it does not read'),
+    "groups of another kind": (lambda t: t["nodes"][0].update(groups=3), 'has groups, which it does not read'),
+    "factors of another kind": (lambda t: t["nodes"][1].update(factors=[2, 2]), 'has factors, which it does not read'),
+    "a bias of another kind": (lambda t: t["nodes"][0].update(bias=[0, 16]), 'has bias, which it does not read'),
+    "padding that counts": (lambda t: t["nodes"][1].update(count_padding=True), 'has count_padding, which it does not read'),
+    "a flag": (lambda t: t["nodes"][1].update(count_padding=0), 'count_padding is neither true nor false'),
+    "a scale": (lambda t: t["tensors"][1].update(scale=-1), 'has scale=-1; give'),
+    "a number": (lambda t: t["nodes"][1].update(groups="two"), 'groups is no number of its kind'),
+    "a window": (lambda t: t["nodes"][1].update(window=[3]), 'window is not 2 integers'),
+    "a name": (lambda t: t["nodes"][1].update(inputs=[["x"]]), r'inputs has \[\"x\"\], which no tensor is called'),
+    "two tensors": (lambda t: t["tensors"].append(t["tensors"][0]), 'two tensors are called'),
+    "no outputs": (lambda t: t.update(outputs=[]), 'has 1 inputs and 0 outputs'),
+    "no tensors": (lambda t: t.pop("tensors"), 'inputs has "x", which no tensor is called'),
+    "an element": (lambda t: t["tensors"][0].update(element="double"), 'element is "double", which is none'),
 }
 
 
@@ -262,6 +262,35 @@ def test_wrong_texts(name):
     same(network.read_graph(rewritten(lambda t: None)), graph())
     with pytest.raises(weft.ArgumentError, match=sentence):
         network.read_graph(rewritten(change))
+
+
+def by_hand(change):
+    made = graph()
+    change(made, made.nodes[1], made.tensors[made.nodes[0].output])
+    return made
+
+
+HAND_MADE = {
+    "floats as weights": (lambda g, n, t: setattr(n, "filter", n.filter.astype(np.float32)), r"its filter is of float32, and int8 is expected"),
+    "a list as weights": (lambda g, n, t: setattr(n, "filter", n.filter.tolist()), r"its filter is of list, and int8 is expected"),
+    "weights of another order": (lambda g, n, t: setattr(n, "filter", n.filter.transpose(1, 0, 2, 3)), r"its filter has shape \(3, 4, 3, 3\), and not \(4, 3, 3, 3\)"),
+    "too few weights": (lambda g, n, t: setattr(n, "filter", n.filter[:2]), "its filter has shape"),
+    "no weights": (lambda g, n, t: setattr(n, "filter", None), "0 bytes of filter; it takes 108"),
+    "a scale that is no number": (lambda g, n, t: setattr(t, "scale", float("nan")), "scale=nan is not a finite number"),
+    "a scale of text": (lambda g, n, t: setattr(t, "scale", "one"), "the graph has what no file of one has"),
+    "another name": (lambda g, n, t: setattr(t, "name", "other"), "tensor 'other' is kept as 'a'"),
+    "an object": (lambda g, n, t: setattr(n, "stride", object()), "a object, where a number, a text or a list is expected"),
+    "an unknown input": (lambda g, n, t: setattr(n, "inputs", ["none"]), 'inputs has "none", which no tensor is called'),
+}
+
+
+@pytest.mark.parametrize("name", HAND_MADE)
+def test_graphs_by_hand(name):
+    change, sentence = HAND_MADE[name]
+    with pytest.raises(weft.ArgumentError, match=sentence):
+        network.write_graph(by_hand(change))
+    numbers = by_hand(lambda g, n, t: (setattr(t, "zero_point", np.int64(t.zero_point)), setattr(n, "stride", tuple(np.int32(s) for s in n.stride))))
+    assert network.write_graph(numbers) == network.write_graph(graph())
 
 
 def test_reference_inputs():

@@ -114,7 +114,7 @@ class Problem:
 class Network:
     """A network for a number of images; weft.network.Network makes it."""
 
-    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, layouts: Sequence[str] = [], machine: str = "", memory: int = 0) -> None: ...
+    def __init__(self, file: bytes, batch: int = 1, gpu: bool = False, fuse: bool = True, tiles: Mapping[str, str] = {}, layouts: Sequence[str] = [], machine: str = "", memory: int = 0, blocks: str = "where_quicker") -> None: ...
 
     @property
     def arena_bytes(self) -> int:
@@ -150,6 +150,9 @@ class Network:
     def steps(self) -> list[dict[str, Any]]:
         """The kernels of the plan, in their order."""
 
+    def blocks(self) -> list[dict[str, Any]]:
+        """The bottlenecks of the graph, and why each is not one kernel."""
+
     def measure(self, inputs: list, outputs: list, arena: Any, stream: Any = None, repeats: int = 3) -> tuple[list[float], float]:
         """
         Microseconds of each kernel, medians of several runs, and of a run without anything between them.
@@ -178,6 +181,11 @@ def check(problem: Problem) -> None:
 
 def check_transposed(problem: Problem, output_padding: tuple[int, int]) -> None:
     """An error unless it is a transposed convolution's."""
+
+def check_graph(text: bytes, constants: bytes, engine: bool = False) -> None:
+    """
+    ArgumentError, with the name of a node or tensor, if a file with this text and these constants has no graph that a network can run.
+    """
 
 def save_engine(networks: list) -> bytes:
     """

@@ -68,7 +68,7 @@ class Layers(unittest.TestCase):
 
 class Networks(unittest.TestCase):
     def test_chain(self):
-        of = {"ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4, "ratio": 0.8, "ratio_without_first": 0.7, "tensors": "nhwc",
+        of = {"ours_ms": 0.5, "ours_images_per_s": 32000, "cudnn_ms": 0.4, "ratio": 0.8, "ratio_without_first": 0.7, "layout": "nhwc",
               "model_choice_ms": 0.55, "mismatches": 0, "status": "ok"}
         rows = [{**of, "batch": 64}, {**of, "batch": 16}, {"batch": 1, "mismatches": 0, "status": "failed: a"}]
         environment = {"device": "a GPU", "driver": "1", "cuda": "13.0", "libraries": ["cuDNN 9"], "commit": "c0ffee"}

@@ -79,6 +79,20 @@ inline conv::Problem LargeProblemOf(const std::string& policy) {
   return p;
 }
 
+// A bottleneck whose first and last convolutions have a functor with a number.
+inline constexpr char kRtcBottleneck[] = R"(
+  struct Times {
+    float by = 1.0f;
+    constexpr float operator()(float x) const { return weft::epilogues::Mul(by, x); }
+  };
+  namespace e = weft::epilogues;
+  using First = e::Chain<e::Scale, Times, e::ClampTo<std::int8_t>>;
+  using Second = e::Chain<e::Scale, e::ClampTo<std::int8_t>>;
+  using Third = e::Chain<e::Residual<std::int8_t>, e::Scale, Times, e::ClampTo<std::int8_t>>;
+  struct Block : weft::conv::S8Bottleneck<First, Second, Third, weft::conv::BottleneckTile<4, 1, 2>> {};
+  struct Projected : weft::conv::ProjectedS8Bottleneck<First, Second, Third, Second> {};
+)";
+
 inline std::string NameOf(const std::string& policy) {
   return "weft::rtc_cases::" + policy;
 }

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/deconvolution.hpp"
 #include "weft/conv/ready_made.hpp"
+#include "weft/rtc/bottleneck.hpp"
 #include "weft/rtc/operator.hpp"
 
 namespace weft::rtc {
@@ -185,6 +188,48 @@ TEST(OperatorOnCpu, PhasesOfATransposedConvolution) {
     ASSERT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
   }
   EXPECT_EQ(dst, wanted);
+}
+
+// Each part of a bottleneck has functors of its own.
+TEST(BottleneckOnCpu, PartsHaveValues) {
+  const absl::StatusOr<Bottleneck> op = CompileBottleneck(
+      kRtcBottleneck, {.policy = "Block", .back_end = BackEnd::kCpu, .cache_bytes = 0});
+  ASSERT_TRUE(op.ok()) << op.status();
+  const auto plan = op->Plan({.h = 3, .w = 4, .c = 64, .k = 64});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(op->Plan({.w = 5}).status().code(), absl::StatusCode::kInvalidArgument);
+  // Filters that copy channel 0 of the pixel.
+  const auto filter = [](const conv::Problem& p) {
+    std::vector<std::int8_t> values(static_cast<std::size_t>(p.k * p.c * p.r * p.s));
+    for (std::int64_t k = 0; k < p.k; ++k) {
+      values[static_cast<std::size_t>(k * p.c * p.r * p.s + p.r * p.s / 2)] = 1;
+    }
+    return PackFilter<CxRSKx<32>>(p.filter(), values).value();
+  };
+  const auto first = filter(plan->problem.first()), second = filter(plan->problem.second()),
+             third = filter(plan->problem.third());
+  alignas(32) std::int8_t x[64 * 12], y[64 * 12];
+  std::fill(std::begin(x), std::end(x), std::int8_t{2});
+  Values of_first = op->values(BottleneckPart::kFirst),
+         of_third = op->values(BottleneckPart::kThird);
+  ASSERT_TRUE(of_first.Set("by", 3.0).ok() && of_third.Set("by", 2.0).ok());
+  EXPECT_FALSE(op->values(BottleneckPart::kSecond).Set("by", 2.0).ok());
+  BottleneckArguments args;
+  args.first = {.src = x, .filter = FilterOf(first.view()), .values = &of_first};
+  args.second = {.filter = FilterOf(second.view())};
+  args.third = {.filter = FilterOf(third.view()), .dst = y, .gamma = 0.5f, .values = &of_third};
+  ASSERT_EQ(op->RunOnCpu(*plan, args), absl::OkStatus());
+  for (const std::int8_t value : y) EXPECT_EQ(value, (2 * 3 + 0.5 * 2) * 2);
+  args.first.values = &of_third;
+  EXPECT_THAT(op->RunOnCpu(*plan, args).message(), HasSubstr("args.values are of another"));
+  args.first.values = nullptr, args.third.dst = x;
+  EXPECT_THAT(op->RunOnCpu(*plan, args).message(), HasSubstr("src"));
+}
+
+TEST(BottleneckOnCpu, AConvolutionIsNone) {
+  const auto op = CompileBottleneck("struct Op : weft::conv::S8Conv4<> {};",
+                                    {.back_end = BackEnd::kCpu, .cache_bytes = 0});
+  EXPECT_THAT(std::string(op.status().message()), HasSubstr("FirstEpilogue"));
 }
 
 std::string ErrorOf(const std::string& source, Options options = {}) {

@@ -59,6 +59,20 @@ struct DotThread {
     return __uint2float_rn(integer);
   }
 
+  // Byte v of a word of uint8 as a float, times kByteUnit: a byte in the lower half of 16 bits is that
+  // subnormal half. Two bytes take one instruction before their conversions.
+  static constexpr float kByteUnit = 1.0f / 16777216.0f;
+  WEFT_DEVICE static float ByteToUnits(uint32_t word, int v) {
+    const uint32_t halves = v % 2 == 0 ? word & 0x00ff00ffu : __byte_perm(word, 0, 0x4341);
+    float value;
+    if (v < 2) {
+      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }" : "=f"(value) : "r"(halves));
+    } else {
+      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }" : "=f"(value) : "r"(halves));
+    }
+    return value;
+  }
+
   WEFT_DEVICE static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
     return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
   }

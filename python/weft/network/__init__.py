@@ -9,10 +9,10 @@ from .. import _weft
 from ._file import read_graph, write_graph
 from ._graph import Graph, Node, Tensor
 from ._network import Network
-from ._profile import Plan, PlannedTensor, Step
+from ._profile import Block, Plan, PlannedTensor, Step
 from ._reference import run_reference
 
-__all__ = ["Graph", "Network", "Node", "Plan", "PlannedTensor", "Step", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
+__all__ = ["Block", "Graph", "Network", "Node", "Plan", "PlannedTensor", "Step", "Tensor", "import_onnx", "load", "load_graph", "read_graph", "run_reference", "write_graph"]
 
 
 def import_onnx(model: Any) -> Graph:
@@ -43,11 +43,12 @@ def _bytes_of(path: pathlib.Path) -> bytes:
 
 
 def load(
-    path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, layouts: str | Iterable[str] = (), memory: int | None = None
+    path: str | os.PathLike[str], *, fuse: bool = True, tiles: Any = None, layouts: str | Iterable[str] = (), memory: int | None = None,
+    blocks: str = "where_quicker"
 ) -> Network:
     """The network of a file, name.onnx or name.weft, with the compiled kernels that the latter has. What else is given: see Network."""
     path = pathlib.Path(path)
     if path.suffix == ".onnx":
-        return Network(import_onnx(path), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory)
+        return Network(import_onnx(path), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory, blocks=blocks)
     data = _bytes_of(path)
-    return Network(read_graph(data), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory, file=data)
+    return Network(read_graph(data), fuse=fuse, tiles=tiles, layouts=layouts, memory=memory, blocks=blocks, file=data)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 from dataclasses import fields
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _weft
-from ._graph import Graph, Node, Tensor, check
+from ._graph import Graph, Node, Tensor
 
 _MAGIC, _VERSION, _BEGINNING, _BLOCK = b"WEFTNET\n", 1, 128, 64
 _ENGINE = 2  # the version of files that have compiled code, which C++ reads and writes
@@ -20,35 +21,81 @@ _NUMBERS = ("window", "stride", "padding", "dilation", "factors")
 _DEFAULTS = {f.name: f.default for f in fields(Node) if f.name in (*_NUMBERS, "groups", "count_padding", *_CONSTANTS)}
 
 
+def check(graph: Graph) -> None:
+    """weft.ArgumentError, with the name of a node or tensor, if the graph is not one that a network can run."""
+    _packed(graph)
+
+
 def write_graph(graph: Graph) -> bytes:
-    """The bytes of a graph's file."""
-    check(graph)
+    """The bytes of a graph's file. The errors of check."""
+    text, constants = _packed(graph)
+    numbers = struct.pack("<IIQQ", _VERSION, 0, len(text), len(constants))
+    behind = text + constants
+    return _MAGIC + numbers + hashlib.sha256(behind).hexdigest().encode() + bytes(32) + behind
+
+
+def _packed(graph: Graph) -> tuple[bytes, bytes]:
+    """The text and the constants of a graph's file, of which C++ says whether a network can run them."""
     constants = bytearray()
-    nodes = []
-    for node in graph.nodes:
-        entry: dict[str, Any] = {"kind": node.kind, "name": node.name, "inputs": list(node.inputs), "output": node.output}
-        for key, default in _DEFAULTS.items():
-            value = getattr(node, key)
-            if key in _CONSTANTS:
-                if value is not None:
-                    data = np.ascontiguousarray(value, _CONSTANTS[key]).tobytes()
-                    entry[key] = [len(constants), len(data)]
-                    constants += data + bytes(-len(data) % _BLOCK)
-            elif value != default:
-                entry[key] = list(value) if isinstance(value, tuple) else value
-        nodes.append(entry)
-    tensors = []
-    for t in graph.tensors.values():
-        tensor: dict[str, Any] = {"name": t.name, "element": t.element, "shape": list(t.shape)}
-        if t.element != "float":
-            tensor.update(scale=float(np.float32(t.scale)), zero_point=int(t.zero_point))
-        tensors.append(tensor)
-    text = json.dumps({"name": graph.name, "inputs": graph.inputs, "outputs": graph.outputs, "tensors": tensors, "nodes": nodes},
-                      ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        nodes = [_entry_of_node(graph, node, constants) for node in graph.nodes]
+        tensors = [_entry_of_tensor(key, tensor) for key, tensor in graph.tensors.items()]
+        text = json.dumps({"name": graph.name, "inputs": graph.inputs, "outputs": graph.outputs, "tensors": tensors, "nodes": nodes},
+                          ensure_ascii=False, separators=(",", ":"), default=_number_of).encode()
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, _weft.Error):
+            raise
+        raise _weft.ArgumentError(f"weft: the graph has what no file of one has: {error}") from None
     text += b" " * (-len(text) % _BLOCK)
-    text += bytes(constants)
-    numbers = struct.pack("<IIQQ", _VERSION, 0, len(text) - len(constants), len(constants))
-    return _MAGIC + numbers + hashlib.sha256(text).hexdigest().encode() + bytes(32) + text
+    packed = bytes(constants)
+    _weft.check_graph(text, packed)
+    return text, packed
+
+
+def _entry_of_node(graph: Graph, node: Node, constants: bytearray) -> dict[str, Any]:
+    """What the text says of a node, whose arrays are appended to the constants."""
+    entry: dict[str, Any] = {"kind": node.kind, "name": node.name, "inputs": list(node.inputs), "output": node.output}
+    for key, default in _DEFAULTS.items():
+        value = getattr(node, key)
+        if key in _CONSTANTS:
+            if value is not None:
+                data = _array_of(graph, node, key, value).tobytes()
+                entry[key] = [len(constants), len(data)]
+                constants += data + bytes(-len(data) % _BLOCK)
+        elif value != default:
+            entry[key] = list(value) if isinstance(value, tuple) else value
+    return entry
+
+
+def _entry_of_tensor(key: str, t: Tensor) -> dict[str, Any]:
+    if t.name != key:
+        raise _weft.ArgumentError(f"weft: tensor {t.name!r} is kept as {key!r}; give it its name")
+    if not math.isfinite(t.scale):
+        raise _weft.ArgumentError(f"weft: tensor {t.name}: scale={t.scale} is not a finite number above 0")
+    entry: dict[str, Any] = {"name": t.name, "element": t.element, "shape": list(t.shape)}
+    if t.element != "float" or (t.scale, t.zero_point) != (1.0, 0):
+        entry.update(scale=float(np.float32(t.scale)), zero_point=t.zero_point)
+    return entry
+
+
+def _number_of(value: Any) -> Any:
+    """A number of numpy's as one of Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__}, where a number, a text or a list is expected")
+
+
+def _array_of(graph: Graph, node: Node, key: str, value: Any) -> Any:
+    """A constant of a node, whose bytes alone C++ sees."""
+    dtype, sources = _CONSTANTS[key], [graph.tensors[name] for name in node.inputs if name in graph.tensors]
+    if getattr(value, "dtype", None) != dtype:
+        raise _weft.ArgumentError(f"weft: node {node.name} ({node.kind}): its {key} is of {getattr(value, 'dtype', type(value).__name__)}, and {dtype} is expected")
+    if key == "filter" and sources and node.output in graph.tensors and len(value.shape) > 1:
+        (c, h, w), k = sources[0].shape, graph.tensors[node.output].shape[0]
+        shape = (k, c // max(node.groups, 1), *node.window) if node.kind == "convolution" else (k, c * h * w)
+        if value.shape != shape:
+            raise _weft.ArgumentError(f"weft: node {node.name} ({node.kind}): its filter has shape {value.shape}, and not {shape}")
+    return np.ascontiguousarray(value)
 
 
 def read_graph(data: bytes) -> Graph:
@@ -67,43 +114,25 @@ def read_graph(data: bytes) -> Graph:
         raise _weft.ArgumentError(f"weft: the .weft file has {len(data)} bytes and says {said}")
     if zeros or any(data[104:_BEGINNING]) or (version == _VERSION and code_bytes) or text_bytes % _BLOCK or hashlib.sha256(data[_BEGINNING:]).hexdigest().encode() != data[32:96]:
         raise _weft.ArgumentError("weft: the .weft file is damaged: its bytes are not those of which it has the SHA-256")
+    text, constants = data[_BEGINNING : _BEGINNING + text_bytes], data[_BEGINNING + text_bytes : _BEGINNING + text_bytes + constant_bytes]
+    _weft.check_graph(text, constants, version == _ENGINE)
     try:
-        text = json.loads(data[_BEGINNING : _BEGINNING + text_bytes].decode())
-        if version == _ENGINE:
-            text = {key: value for key, value in text.items() if key not in ("headers", "plans")}
-        graph = _parse(text, data[_BEGINNING + text_bytes : _BEGINNING + text_bytes + constant_bytes])
-        check(graph)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-        if isinstance(error, _weft.Error):
-            raise
+        return _parse(json.loads(text.decode()), constants)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise _weft.ArgumentError(f"weft: the text of the .weft file is not that of a graph: {error!r}") from None
-    return graph
-
-
-def _known(entry: dict[str, Any], keys: tuple[str, ...]) -> None:
-    for key in entry:
-        if key not in keys:
-            raise _weft.ArgumentError(f"weft: the text of the .weft file has a key {key!r}; {', '.join(keys)} are known")
 
 
 def _parse(text: dict[str, Any], constants: bytes) -> Graph:
-    _known(text, ("name", "inputs", "outputs", "tensors", "nodes"))
     graph = Graph(name=text["name"], inputs=list(text["inputs"]), outputs=list(text["outputs"]))
     for entry in text["tensors"]:
-        _known(entry, ("name", "element", "shape", "scale", "zero_point"))
-        if entry["name"] in graph.tensors:
-            raise _weft.ArgumentError(f"weft: the .weft file has two tensors {entry['name']}")
         graph.tensors[entry["name"]] = Tensor(entry["name"], entry["element"], tuple(entry["shape"]), float(np.float32(entry.get("scale", 1.0))),
                                               entry.get("zero_point", 0))
     for entry in text["nodes"]:
-        _known(entry, ("kind", "name", "inputs", "output", *_DEFAULTS))
         node = Node(entry["kind"], entry["name"], list(entry["inputs"]), entry["output"])
         for key in _DEFAULTS.keys() & entry.keys():
             value = entry[key]
             if key in _CONSTANTS:
                 at, size = value
-                if not 0 <= at <= at + size <= len(constants) or at % _BLOCK or size % _CONSTANTS[key].itemsize:
-                    raise _weft.ArgumentError(f"weft: node {node.name}: its {key} at [{at}, {size}] is not among {len(constants)} bytes of constants")
                 value = np.frombuffer(constants, _CONSTANTS[key], size // _CONSTANTS[key].itemsize, at)
                 if key == "filter":
                     value = value.reshape(_filter_shape(graph, node, entry))

@@ -43,17 +43,21 @@ class Network:
     as json writes it. layouts: what tensors of integers may lie in, one of "nhwc", "nc4" and "nc32", or a list of some; on a GPU
     the model of times chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4.
     memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused, with the number that
-    fits. None: any. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used; these were
-    made with a fuse and layouts of their own, and those that are given have no effect on them.
+    fits. None: any. blocks: which bottlenecks of residual networks are one kernel, "where_quicker", "always" (also on the CPU, which
+    is slow) or "never"; describe() says of each whether it is, and why not. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used; these were
+    made with a fuse, layouts and blocks of their own, and those that are given have no effect on them.
     """
 
     def __init__(
         self, graph: Graph, *, fuse: bool = True, tiles: Any = None, layouts: str | Iterable[str] = (), memory: int | None = None,
-        file: bytes | None = None
+        blocks: str = "where_quicker", file: bytes | None = None
     ) -> None:
         if not isinstance(fuse, (bool, np.bool_)):
             raise _weft.ArgumentTypeError(f"weft: fuse={fuse!r} is neither True nor False")
         self.graph, self._fuse, self._file = graph, bool(fuse), write_graph(graph) if file is None else file
+        if not isinstance(blocks, str) or blocks not in ("where_quicker", "always", "never"):
+            raise _weft.ArgumentError(f'weft: blocks={blocks!r} is none; give "where_quicker", "always" or "never"')
+        self._blocks = blocks
         self._memory = 0 if memory is None else _bytes_of(memory)
         self._tiles, self._layouts = checked(tiles), names_of(layouts, "layouts", '"nhwc", "nc4" and "nc32"')
         self._planned: dict[tuple[int, bool], Any] = {}
@@ -90,7 +94,7 @@ class Network:
 
     def _plan(self, batch: int, gpu: bool) -> Any:
         tiles = self._tiles.get(batch, {}) if gpu else {}
-        return _weft.Network(self._file, batch, gpu, self._fuse, tiles, self._layouts, memory=self._memory)
+        return _weft.Network(self._file, batch, gpu, self._fuse, tiles, self._layouts, memory=self._memory, blocks=self._blocks)
 
     def tiles(self, batch: int = 1) -> dict[str, str]:
         """The tile of each convolution's kernel on a GPU, by its name: what json can write, for weft.load(..., tiles={batch: ...})."""
@@ -165,7 +169,8 @@ class Network:
             return self.planned(batch, gpu=machine == "gpu")
         _nvrtc.load()
         return _weft.Network(
-            self._file, batch, True, self._fuse, self._tiles.get(batch, {}), layouts=self._layouts, machine=machine, memory=self._memory
+            self._file, batch, True, self._fuse, self._tiles.get(batch, {}), layouts=self._layouts, machine=machine, memory=self._memory,
+            blocks=self._blocks
         )
 
     def __call__(self, *images: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:

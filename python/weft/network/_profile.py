@@ -28,7 +28,7 @@ class Step:
 
     name: str  # those of its nodes
     nodes: tuple[str, ...]  # names of the graph's nodes that it computes; none where it only changes a tensor's format
-    kernel: str  # the tile of a convolution, or what another operator is called
+    kernel: str  # the tile of a convolution or a bottleneck, or what another operator is called
     detail: str  # windows, strides and groups, such as "3x3 / 2x2"; or empty
     source: PlannedTensor
     other: PlannedTensor | None  # what it reads besides, such as the other operand of an addition
@@ -42,6 +42,14 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Block:
+    """A bottleneck of a residual network: three convolutions, an addition, and one convolution of what is added, if it has that."""
+
+    name: str  # those of its nodes
+    why_apart: str | None  # why it is several kernels; None: it is one
+
+
+@dataclass(frozen=True)
 class Plan:
     """A network for a number of images: its kernels in their order. Network.plan makes it, and Network.profile one with times."""
 
@@ -51,6 +59,7 @@ class Plan:
     steps: tuple[Step, ...]
     arena_bytes: int  # of the memory in which tensors between inputs and outputs lie
     constant_bytes: int  # of filters and their like
+    blocks: tuple[Block, ...] = ()
     us: float | None = None  # of a run without anything between its kernels, which on a GPU is less than their sum
 
     @property
@@ -80,7 +89,8 @@ def plan_of(planned: Any, batch: int, gpu: bool) -> Plan:
     tensors = tuple(PlannedTensor(**tensor) for tensor in planned.tensors())
     steps = tuple(Step(**{**step, "source": tensors[step["source"]], "destination": tensors[step["destination"]],
                           "other": None if step["other"] is None else tensors[step["other"]]}) for step in planned.steps())
-    return Plan(batch, gpu, tensors, steps, planned.arena_bytes, planned.constant_bytes)
+    blocks = tuple(Block(**block) for block in planned.blocks())
+    return Plan(batch, gpu, tensors, steps, planned.arena_bytes, planned.constant_bytes, blocks)
 
 
 def with_times(plan: Plan, microseconds: Sequence[float], run: float) -> Plan:

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import _weft
 from .._floats import fma
-from ._graph import Graph, Node, Tensor, check
+from ._file import check
+from ._graph import Graph, Node, Tensor
 
 _Arrays = dict[str, np.ndarray]
 

@@ -82,4 +82,5 @@ def _summary(plan: Plan) -> list[str]:
     if plan.us:
         lines.append(f"  a run: {plan.us:,.1f} us, {1e6 * plan.batch / plan.us:,.0f} images/s")
     return [*lines, f"  memory: {bytes_in_words(plan.arena_bytes)} of arena ({bytes_in_words(plan.arena_bytes // plan.batch)} an image), "
-                    f"{bytes_in_words(plan.port_bytes)} of inputs and outputs, {bytes_in_words(plan.constant_bytes)} of filters"]
+                    f"{bytes_in_words(plan.port_bytes)} of inputs and outputs, {bytes_in_words(plan.constant_bytes)} of filters",
+            *(f"  block {block.name}: {'one kernel' if block.why_apart is None else 'kernels of their own: ' + block.why_apart}" for block in plan.blocks)]

@@ -9,8 +9,9 @@ namespace weft::conv {
 namespace {
 
 using epilogues::BiasRelu;
-using AddBytes = epilogues::Chain<epilogues::Residual<std::int8_t>, epilogues::Scale, epilogues::Bias<>,
-                                  epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
+using AddBytes =
+    epilogues::Chain<epilogues::Residual<std::int8_t>, epilogues::Scale, epilogues::Bias<>,
+                     epilogues::Relu, epilogues::ClampTo<std::int8_t>>;
 template <class TileT, class EpilogueT = AddBytes>
 using BulkPolicy = WgmmaPolicy<NCxHWx<32>, EpilogueT, TileT>;
 // Rows that are no multiple of 32, several blocks of channels for a warpgroup, and eight rows.

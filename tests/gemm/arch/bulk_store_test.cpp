@@ -77,10 +77,12 @@ TEST(BulkStore, StagedWhileTheLastRoundIsRead) {
   Expect<StoreBug::kNoWait>("wrong");
 }
 TEST(BulkStore, NotCommitted) {
-  Expect<StoreBug::kNoCommit>("TMA: a lane returned from the kernel before its store had been read");
+  Expect<StoreBug::kNoCommit>(
+      "TMA: a lane returned from the kernel before its store had been read");
 }
 TEST(BulkStore, ReturnedTooEarly) {
-  Expect<StoreBug::kNoLastWait>("TMA: a lane returned from the kernel before its store had been read");
+  Expect<StoreBug::kNoLastWait>(
+      "TMA: a lane returned from the kernel before its store had been read");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(MakePlan, SaysWhyABottleneckIsSeveralKernels) {
   EXPECT_THAT(WhyApart({.w = 7}, always), HasSubstr("w=7"));
   EXPECT_THAT(WhyApart({.c = 48}, always), HasSubstr("c=48 is not a multiple of 32"));
   EXPECT_THAT(WhyApart({.k = 96}, always), HasSubstr("k=96 is not a multiple of 64"));
-  EXPECT_THAT(WhyApart({.k = 512}, always), HasSubstr("512 channels do not fit"));
+  EXPECT_THAT(WhyApart({.c = 512, .k = 512}, always), HasSubstr("the filters of c=512 and k=512"));
   EXPECT_THAT(WhyApart({}, {.formats = {Format::kNhwc}, .blocks = Blocks::kAlways}),
               HasSubstr("\"x\" is nhwc"));
   EXPECT_THAT(WhyApart({}, {.blocks = Blocks::kNever}), HasSubstr("off"));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/rtc/cases.hpp"
+#include "weft/rtc/bottleneck.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/operator.hpp"
 
@@ -51,6 +52,19 @@ TEST(OperatorOfNvrtc, AnArchitectureThatThereIsNotIsRefused) {
   EXPECT_EQ(op.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(op.status().message()),
               HasSubstr("compute_capability=12345 is not one of"));
+}
+
+// NVRTC and g++ agree about a bottleneck, of which NVRTC and the linker make a kernel without a GPU.
+TEST(BottleneckOfNvrtc, IsThatOfTheTwin) {
+  const absl::StatusOr<Bottleneck> op =
+      CompileBottleneck(kRtcBottleneck, {.back_end = BackEnd::kGpu, .cache_bytes = 0});
+  if (absl::IsNotFound(op.status())) GTEST_SKIP() << op.status();
+  ASSERT_TRUE(op.ok()) << op.status();
+  const auto plan = op->Plan({.n = 2, .h = 9, .w = 12, .c = 64, .k = 128});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(op->Describe(*plan), HasSubstr("with a projection"));
+  EXPECT_TRUE(op->CompileFor(90).ok()) << op->CompileFor(90);
+  EXPECT_TRUE(op->PrepareOnCpu().ok()) << op->PrepareOnCpu();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What rtc/gpu asks of a driver where it has several contexts, or refuses a cubin, of a driver that stands in for one
-// (stand_in/driver.cpp). ctest puts that first where libraries are looked for.
+// (stand_in_driver.cpp). ctest puts that first where libraries are looked for.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

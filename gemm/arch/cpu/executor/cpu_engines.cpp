@@ -291,9 +291,10 @@ void WaitForStores(Lane* lane, int groups) {
 void CheckStoresAtExit(Lane* lane) {
   for (const auto& store : lane->async->stores) {
     if (store->lane != lane) continue;
-    FailF(lane, store->at,
-          "TMA: a lane returned from the kernel before its store had been read (TmaStoreWaitRead is "
-          "missing or too short, or the group was not committed)");
+    FailF(
+        lane, store->at,
+        "TMA: a lane returned from the kernel before its store had been read (TmaStoreWaitRead is "
+        "missing or too short, or the group was not committed)");
   }
 }
 

@@ -64,6 +64,12 @@ struct DotThread {
     return static_cast<float>(static_cast<Value>(word >> (8 * v)));
   }
 
+  // Byte v of a word of uint8 as a float, times kByteUnit.
+  static constexpr float kByteUnit = 1.0f / 16777216.0f;
+  static float ByteToUnits(uint32_t word, int v) {
+    return kByteUnit * static_cast<float>(word >> (8 * v) & 0xffu);
+  }
+
   static int32_t Dp4a(uint32_t a, uint32_t b, int32_t c) {
     cpu::Dp4aOuter(false, &c, &a, &b, 1, 1);
     return c;

@@ -9,7 +9,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from ... import _weft
-from .._graph import Graph, Node, check
+from .._file import check
+from .._graph import Graph, Node
 from . import floats, integers, moves, products
 from .importer import Importer, label
 from .values import Constant, Failed, FloatInput, Function, Integers, Pending, Refused

@@ -1,4 +1,4 @@
-#include "weft/network/plan/in_parallel.hpp"
+#include "weft/network/in_parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
