@@ -47,10 +47,46 @@ struct CheckedMixed<PolicyT> {
 
 }  // namespace internal
 
+// Like ConvolutionArguments, with experts, routing weights and a workspace in the place of a
+// filter. No tensor may overlap the workspace.
+template <class Policy>
+struct CondConvArguments {
+  using Epilogue = typename Policy::Epilogue;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+  using Experts = PackedFilter<typename Policy::FilterLayout,
+                               typename CheckedPolicy<Policy>::FilterElement, prologues::Experts>;
+  gemm::SourcePointer<typename Policy::Element> src = nullptr;  // problem.src() in SrcLayout
+  // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values);
+  // 16-byte aligned.
+  Experts experts;
+  gemm::NumbersPointer<float> routing = nullptr;  // [problem.n][experts], any numbers
+  // [experts][problem.k]: for each expert and output channel, the step of the expert's integers,
+  // as a multiple of the mixed filter's step, which in turn is part of alpha. Null means ones.
+  gemm::NumbersPointer<float> expert_scale = nullptr;
+  void* workspace = nullptr;         // the mixed filters; 16-byte aligned
+  std::int64_t workspace_bytes = 0;  // workspace_size() or more
+  gemm::BiasPointer<BiasElement> bias = nullptr;
+  gemm::ResidualPointer<ResidualElement> residual = nullptr;
+  gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;
+  float alpha = 1.0f;
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
+  float beta = 1.0f;
+  float gamma = 1.0f;
+  float output_scale = 0.0f;
+  float zero_point = 0.0f;
+  // True promises that no earlier kernel of the stream writes the experts, unless it ended before
+  // the last launch: they are then fetched while earlier kernels still run.
+  bool experts_are_constant = false;
+  Epilogue epilogue{};
+};
+
 // An immutable operator for one problem and number of experts. It is cheap to copy, safe to share
 // between threads, and holds no memory of its own.
 template <class PolicyT>
-class CondConv {
+class CondConv
+    : public gemm::RunnableOperator<
+          CondConv<PolicyT>, CondConvArguments<typename internal::OperatorFor<PolicyT>::First>> {
   using Policy = typename internal::OperatorFor<PolicyT>::First;
   using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
@@ -60,37 +96,10 @@ class CondConv {
   using Element = typename Op::Element;
   using Output = typename Op::Output;
   using FilterElement = typename CheckedPolicy<Policy>::FilterElement;
-  using Experts = PackedFilter<FilterLayout, FilterElement, prologues::Experts>;
+  using Arguments = CondConvArguments<Policy>;
+  using Experts = typename Arguments::Experts;
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
-
-  // Like ConvolutionArguments, with experts, routing weights and a workspace in the place of a
-  // filter. No tensor may overlap the workspace.
-  struct Arguments {
-    gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
-    // From PackFilters<prologues::Experts, FilterLayout>(problem.filter(), experts, values);
-    // 16-byte aligned.
-    Experts experts;
-    gemm::NumbersPointer<float> routing = nullptr;  // [problem.n][experts], any numbers
-    // [experts][problem.k]: for each expert and output channel, the step of the expert's integers,
-    // as a multiple of the mixed filter's step, which in turn is part of alpha. Null means ones.
-    gemm::NumbersPointer<float> expert_scale = nullptr;
-    void* workspace = nullptr;         // the mixed filters; 16-byte aligned
-    std::int64_t workspace_bytes = 0;  // workspace_size() or more
-    gemm::BiasPointer<BiasElement> bias = nullptr;
-    gemm::ResidualPointer<ResidualElement> residual = nullptr;
-    gemm::OutputPointer<Output> dst = nullptr;
-    float alpha = 1.0f;
-    gemm::NumbersPointer<float> channel_alpha = nullptr;
-    float beta = 1.0f;
-    float gamma = 1.0f;
-    float output_scale = 0.0f;
-    float zero_point = 0.0f;
-    // True promises that no earlier kernel of the stream writes the experts, unless it ended before
-    // the last launch: they are then fetched while earlier kernels still run.
-    bool experts_are_constant = false;
-    Epilogue epilogue{};
-  };
 
   // Errors are those of Convolution (or Dispatch), whose further arguments are `more`;
   // InvalidArgument also if there are no experts or more than kMostExperts, 32.
@@ -128,32 +137,17 @@ class CondConv {
     return absl::StrCat(DescribeMixing(plan_), "; then ", op_.Describe());
   }
 
-  // Enqueues both kernels on `stream` and returns. It allocates and synchronises nothing and can be
-  // captured in a CUDA graph. Errors are those of Convolution::Run and of
-  // CheckArguments in conv/condconv/mix_start.hpp.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    const absl::Status s = Mix(args, gemm::GpuBackEnd{stream, options});
-    if (!s.ok() || problem().IsEmpty()) return s;
-    return op_.Run(Rest(args), stream, options);
+  // Run enqueues both kernels. Its further errors are those of CheckArguments in conv/condconv/mix_start.hpp.
+  MixRun RunOfArguments(const Arguments& args) const {
+    return MixRunOf<Epilogue>(args, Mixed(args.workspace));
   }
-
-  // Runs the same kernels on the CPU and returns when they are done.
-  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
-                                                   gemm::CpuOptions::FromEnvironment()) const {
-    const absl::Status s = Mix(args, gemm::CpuBackEnd{options});
-    if (!s.ok() || problem().IsEmpty()) return s;
-    return op_.RunOnCpu(Rest(args), options);
+  absl::Status CheckRun(const MixRun& run) const {
+    return conv::CheckArguments(kImage, problem(), plan_, run, CheckConvolution());
   }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    if (problem().IsEmpty()) return absl::OkStatus();
-    if (absl::Status s = conv::CheckArguments(kImage, problem(), plan_, MixRunOf<Epilogue>(args));
-        !s.ok()) {
-      return s;
-    }
-    return op_.CheckArguments(Rest(args));
+  template <class BackEnd>
+  absl::Status StartRun(const MixRun& run, const BackEnd& on) const {
+    return Start(kImage, problem(), plan_, run, on, CheckConvolution(),
+                 [&](const ConvRun& convolution) { return op_.StartRun(convolution, on); });
   }
 
  private:
@@ -161,20 +155,8 @@ class CondConv {
 
   CondConv(Op op, const MixPlan& plan) : op_(std::move(op)), plan_(plan) {}
 
-  // Checks the arguments of both kernels and starts the first.
-  template <class BackEnd>
-  absl::Status Mix(const Arguments& args, const BackEnd& on) const {
-    if (absl::Status s = CheckArguments(args); !s.ok() || problem().IsEmpty()) return s;
-    return Start(plan_, MixRunOf<Epilogue>(args), on);
-  }
-
-  // The convolution's arguments. Its filters are not constant, since the first kernel writes them.
-  typename Op::Arguments Rest(const Arguments& args) const {
-    typename Op::Arguments rest;
-    rest.src = args.src;
-    rest.filter = Mixed(args.workspace);
-    gemm::PassOutput(args, args.dst, &rest);
-    return rest;
+  auto CheckConvolution() const {
+    return [this](const ConvRun& run) { return op_.CheckRun(run); };
   }
 
   Op op_;

@@ -21,6 +21,7 @@
 #include "weft/conv/deconvolution/deconvolution_correction.hpp"
 #include "weft/conv/deconvolution/deconvolution_filter.hpp"
 #include "weft/conv/deconvolution/deconvolution_plan.hpp"
+#include "weft/conv/deconvolution/deconvolution_start.hpp"
 #include "weft/conv/dispatch.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -50,10 +51,39 @@ struct CheckedPhases<PolicyT> {
 
 }  // namespace internal
 
+// Like ConvolutionArguments, with src and dst of the DeconvolutionProblem.
+template <class Policy>
+struct DeconvolutionArguments {
+  using Epilogue = typename Policy::Epilogue;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+  gemm::SourcePointer<typename Policy::Element> src = nullptr;  // problem.src() in SrcLayout
+  PackedDeconvolutionFilter<typename Policy::FilterLayout>
+      filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
+  gemm::BiasPointer<BiasElement> bias = nullptr;
+  gemm::ResidualPointer<ResidualElement> residual = nullptr;     // problem.dst()
+  gemm::OutputPointer<typename Epilogue::Output> dst = nullptr;  // problem.dst() in DstLayout
+  float alpha = 1.0f;
+  gemm::NumbersPointer<float> channel_alpha = nullptr;
+  float beta = 1.0f;
+  float gamma = 1.0f;
+  float output_scale = 0.0f;
+  float zero_point = 0.0f;
+  // What MakeSourceCorrection made, with a SourceZeroPoint stage; the two below it as in
+  // ConvolutionArguments, with a FilterZeroPoint stage, for the problem's p and q.
+  DeconvolutionCorrection source_correction{};
+  gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
+  gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
+  bool filter_is_constant = false;
+  Epilogue epilogue{};
+};
+
 // An immutable operator for one problem. It is safe to share between threads, holds no GPU memory
 // and needs no workspace.
 template <class PolicyT>
-class Deconvolution {
+class Deconvolution : public gemm::RunnableOperator<
+                          Deconvolution<PolicyT>,
+                          DeconvolutionArguments<typename internal::OperatorFor<PolicyT>::First>> {
   using Policy = typename internal::OperatorFor<PolicyT>::First;
   using Op = typename internal::OperatorFor<PolicyT>::type;
   using Epilogue = typename Policy::Epilogue;
@@ -64,63 +94,36 @@ class Deconvolution {
   using Element = typename Op::Element;
   using Output = typename Op::Output;
   using Filter = PackedDeconvolutionFilter<FilterLayout>;
+  using Arguments = DeconvolutionArguments<Policy>;
   using BiasElement = typename Op::BiasElement;
   using ResidualElement = typename Op::ResidualElement;
-
-  // Like ConvolutionArguments, with src and dst of the DeconvolutionProblem.
-  struct Arguments {
-    gemm::SourcePointer<Element> src = nullptr;  // problem.src() in SrcLayout
-    Filter filter;  // from PackDeconvolutionFilter<FilterLayout>; 16-byte aligned
-    gemm::BiasPointer<BiasElement> bias = nullptr;
-    gemm::ResidualPointer<ResidualElement> residual = nullptr;  // problem.dst()
-    gemm::OutputPointer<Output> dst = nullptr;                  // problem.dst() in DstLayout
-    float alpha = 1.0f;
-    gemm::NumbersPointer<float> channel_alpha = nullptr;
-    float beta = 1.0f;
-    float gamma = 1.0f;
-    float output_scale = 0.0f;
-    float zero_point = 0.0f;
-    // What MakeSourceCorrection made, with a SourceZeroPoint stage; the two below it as in
-    // ConvolutionArguments, with a FilterZeroPoint stage, for the problem's p and q.
-    DeconvolutionCorrection source_correction{};
-    gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr;
-    gemm::NumbersPointer<std::int32_t> window_sums = nullptr;
-    bool filter_is_constant = false;
-    Epilogue epilogue{};
-  };
 
   // InvalidArgument and OutOfRange as for CheckDeconvolution, and the errors of Convolution (or
   // Dispatch), whose further arguments are `more`, for each phase.
   template <class... More>
   static absl::StatusOr<Deconvolution> Create(const Problem& problem, const More&... more) {
-    if (absl::Status s = CheckDeconvolution(problem); !s.ok()) return s;
-    if constexpr (Epilogue::kHasSums) {  // all phases add to the same sums
-      if (absl::Status s = internal::CheckImageSums(problem.p(), problem.q()); !s.ok()) return s;
-    }
-    Deconvolution made(problem);
-    for (const Phase& phase : made.phases_) {
+    absl::StatusOr<DeconvolutionPlan> plan =
+        PlanDeconvolution(problem, gemm::EpilogueFactsOf<Epilogue>(), &PartOffsets<FilterLayout>);
+    if (!plan.ok()) return plan.status();
+    Deconvolution made(*std::move(plan));
+    for (const Phase& phase : made.phases()) {
       absl::StatusOr<Op> op = Op::Create(phase.problem, more...);
       if (!op.ok()) {
         return OfPhase(op.status(), problem, static_cast<std::int64_t>(made.ops_.size()));
       }
       made.ops_.push_back(*std::move(op));
     }
-    if constexpr (Epilogue::kSourceZeroPoint) {
-      auto tables = internal::LayOutPhases(made.phases_, 0);
-      if (!tables.ok()) return tables.status();
-      made.corrections_ = *std::move(tables);
-    }
     return made;
   }
 
-  const Problem& problem() const { return problem_; }
+  const Problem& problem() const { return plan_.problem; }
 
   // The phases: for each its convolution, filter part and place in the destination.
-  const std::vector<Phase>& phases() const { return phases_; }
+  const std::vector<Phase>& phases() const { return plan_.phases; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
-  std::int64_t src_size() const { return Policy::SrcLayout::Size(problem_.src()); }
-  std::int64_t dst_size() const { return Policy::DstLayout::Size(problem_.dst()); }
+  std::int64_t src_size() const { return Policy::SrcLayout::Size(problem().src()); }
+  std::int64_t dst_size() const { return Policy::DstLayout::Size(problem().dst()); }
   // Bytes of dst: half its elements where DstLayout is a PairedInt4.
   std::int64_t dst_bytes() const {
     return weft::internal::BytesOf<typename Policy::DstLayout, Output>(dst_size());
@@ -128,85 +131,38 @@ class Deconvolution {
 
   // A description in one line: the phases, then the convolution of the last one.
   std::string Describe() const {
-    if (problem_.IsEmpty()) return "nothing to do: dst has no elements";
-    return absl::StrCat(DescribePhases(phases_), "; the last: ", ops_.back().Describe());
+    if (problem().IsEmpty()) return "nothing to do: dst has no elements";
+    return absl::StrCat(DescribePhases(phases()), "; the last: ", ops_.back().Describe());
   }
 
-  // Enqueues a kernel for each phase on `stream` and returns. It synchronises nothing, allocates no
-  // GPU memory and can be captured in a CUDA graph. Errors are those of Convolution::Run.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
-      return op.Run(phase, stream, options);
-    });
+  // Run enqueues a kernel for each phase, after the arguments of all were found to be right.
+  DeconvolutionRun RunOfArguments(const Arguments& args) const {
+    DeconvolutionRun run = {TensorsOf<Epilogue>(args), args.filter.parts(),
+                            &args.source_correction};
+    run.every.filter.data = args.filter.data();
+    run.every.filter.fingerprint = args.filter.fingerprint();
+    run.every.filter_zero_point = args.filter_zero_point;
+    run.every.window_sums = args.window_sums;
+    run.every.filter_is_constant = args.filter_is_constant;
+    return run;
   }
-
-  // Runs the same kernels on the CPU and returns when they are done.
-  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
-                                                   gemm::CpuOptions::FromEnvironment()) const {
-    return ForEachPhase(args, [&](const Op& op, const typename Op::Arguments& phase) {
-      return op.RunOnCpu(phase, options);
-    });
+  absl::Status CheckRun(const DeconvolutionRun& run) const {
+    return conv::CheckArguments(plan_, run, CheckPhase());
   }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    if (problem_.IsEmpty()) return absl::OkStatus();
-    if (absl::Status s = internal::CheckDeconvolutionRun(
-            problem_, args.filter.data(), args.filter.parts(), args.filter.fingerprint(),
-            args.source_correction, Epilogue::kSourceZeroPoint);
-        !s.ok()) {
-      return s;
-    }
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      if (absl::Status s = ops_[i].CheckArguments(PhaseArguments(args, i)); !s.ok()) return s;
-    }
-    return absl::OkStatus();
+  template <class BackEnd>
+  absl::Status StartRun(const DeconvolutionRun& run, const BackEnd& on) const {
+    return Start(plan_, run, CheckPhase(),
+                 [&](std::size_t i, const ConvRun& phase) { return ops_[i].StartRun(phase, on); });
   }
 
  private:
-  explicit Deconvolution(const Problem& problem)
-      : problem_(problem),
-        phases_(PhasesOf(problem)),
-        offsets_(PartOffsets<FilterLayout>(PartsOf(problem))) {}
+  explicit Deconvolution(DeconvolutionPlan plan) : plan_(std::move(plan)) {}
 
-  // Calls run(op, arguments) for each phase, after the arguments of all phases were found to be
-  // right: a run that is refused has written nothing.
-  template <class RunFunction>
-  absl::Status ForEachPhase(const Arguments& args, const RunFunction& run) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      if (absl::Status s = run(ops_[i], PhaseArguments(args, i)); !s.ok()) return s;
-    }
-    return absl::OkStatus();
+  auto CheckPhase() const {
+    return [this](std::size_t i, const ConvRun& run) { return ops_[i].CheckRun(run); };
   }
-
-  typename Op::Arguments PhaseArguments(const Arguments& args, std::size_t i) const {
-    const Phase& phase = phases_[i];
-    typename Op::Arguments of;
-    of.src = args.src;
-    of.filter =
-        typename Op::Filter(phase.problem.filter(), 1, args.filter.data() + offsets_[phase.part]);
-    of.prologue = phase.place;
-    if (Epilogue::kSourceZeroPoint && args.source_correction.data() != nullptr) {
-      const std::int32_t* data = args.source_correction.data();
-      for (std::size_t j = 0; j < i; ++j) {
-        data += corrections_[j].bytes() / std::int64_t{sizeof(std::int32_t)};
-      }
-      of.source_correction = corrections_[i].With(data, args.source_correction.zero_point());
-    }
-    of.filter_zero_point = args.filter_zero_point;
-    of.window_sums = args.window_sums;
-    of.filter_is_constant = args.filter_is_constant;
-    gemm::PassOutput(args, args.dst, &of);
-    return of;
-  }
-
-  Problem problem_;
-  std::vector<Phase> phases_;
-  std::vector<Op> ops_;                        // the operator of each phase
-  std::vector<std::int64_t> offsets_;          // bytes from the first part of the filter to each
-  std::vector<SourceCorrection> corrections_;  // each phase's table, without its numbers
+  DeconvolutionPlan plan_;
+  std::vector<Op> ops_;  // the operator of each phase
 };
 
 template <class PolicyT>

@@ -19,8 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "weft/conv/convolution.hpp"
 #include "weft/conv/depthwise_pointwise/depthwise_pointwise_kernel.hpp"
@@ -77,81 +75,74 @@ struct DepthwisePointwiseArguments {
   Epilogue epilogue{};
 };
 
-}  // namespace weft::conv
-
-namespace weft::gemm::internal {
-
-WEFT_CHOOSE(extern, conv::DepthwisePointwisePlanner)
-
-}  // namespace weft::gemm::internal
-
-namespace weft::conv {
-
-// An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
-// no memory of its own and needs no workspace.
 template <class PolicyT>
-class DepthwisePointwise {
+using FusedArgumentsOf =
+    DepthwisePointwiseArguments<typename PolicyT::Element, typename PolicyT::DepthwiseEpilogue,
+                                typename PolicyT::Epilogue>;
+
+// The rest of its members: gemm/launch/planned_operator.hpp. Errors of Create are Convolution's for each of
+// the two; Unimplemented for filters other than 3x3 and 5x5, strides other than 1 and 2, dilation and
+// Mode::kConvolution; ResourceExhausted for more channels than fit in shared memory.
+template <class PolicyT>
+class DepthwisePointwise
+    : public gemm::PlannedOperator<DepthwisePointwise<PolicyT>, DepthwisePointwisePlanner,
+                                   FusedArgumentsOf<PolicyT>> {
   using First = DepthwiseHalf<PolicyT>;
   using Second = PointwiseHalf<PolicyT>;
   using FirstEpilogue = typename PolicyT::DepthwiseEpilogue;
   using Epilogue = typename PolicyT::Epilogue;
+  using Params = DepthwisePointwiseParams<PolicyT>;
+  using Base = gemm::PlannedOperator<DepthwisePointwise, DepthwisePointwisePlanner,
+                                     FusedArgumentsOf<PolicyT>>;
+  using Base::plan_;
 
- public:
-  using Problem = DepthwisePointwiseProblem;
-  using Planner = DepthwisePointwisePlanner;
-  using Element = typename PolicyT::Element;
-  using Middle = typename FirstEpilogue::Output;  // elements of the tensor between the halves
-  using Output = typename Epilogue::Output;
-  using Arguments = DepthwisePointwiseArguments<Element, FirstEpilogue, Epilogue>;
-  using Filter = PackedFilter<CxRSKx<32>, std::int8_t>;
-  using BiasElement = typename Epilogue::BiasElement;
-  using ResidualElement = typename Epilogue::ResidualElement;
-
-  static constexpr gemm::TileFacts Facts() {
+  static constexpr gemm::TileFacts TileOfPolicy() {
     gemm::TileFacts facts = FactsOf<Second>();
     facts.config = PolicyT::config;
     facts.threads = PolicyT::config.warps * 32;
     facts.shared_bytes = 0;  // depends on a problem's channels
     return facts;
   }
+  template <int i>
+  static constexpr int kBlocks =
+      DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
 
-  // What Planner takes.
-  static constexpr DepthwisePointwiseFacts PlanFacts() {
-    return {.depthwise = FactsOf<First>(),
-            .pointwise = FactsOf<Second>(),
-            .tile = Facts(),
-            .config = PolicyT::config,
-            .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
-            .src_layout = PolicyT::SrcLayout::kName,
-            .dst_layout = PolicyT::DstLayout::kName};
-  }
+ public:
+  using Policy = PolicyT;
+  using Element = typename PolicyT::Element;
+  using Middle = typename FirstEpilogue::Output;  // elements of the tensor between the halves
+  using Output = typename Epilogue::Output;
+  using Filter = PackedFilter<CxRSKx<32>, std::int8_t>;
+  using BiasElement = typename Epilogue::BiasElement;
+  using ResidualElement = typename Epilogue::ResidualElement;
+  using Base::problem;
 
-  // k: the output channels of the 1x1 convolution. Errors as Convolution's for each of the two;
-  // Unimplemented for filters other than 3x3 and 5x5, strides other than 1 and 2, dilation and
-  // Mode::kConvolution; ResourceExhausted for more channels than fit in shared memory.
-  static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem) {
-    return Planned(Planner::Make(problem, PlanFacts(), nullptr));
-  }
+  [[gnu::visibility("hidden")]] static constexpr FusedImage kImage = {
+      .facts = {.depthwise = FactsOf<First>(),
+                .pointwise = FactsOf<Second>(),
+                .tile = TileOfPolicy(),
+                .config = PolicyT::config,
+                .blocks_by_registers = {kBlocks<0>, kBlocks<1>, kBlocks<2>, kBlocks<3>},
+                .src_layout = PolicyT::SrcLayout::kName,
+                .dst_layout = PolicyT::DstLayout::kName},
+      .first = ImageOf<First>(),
+      .second = ImageOf<Second>(),
+      .at = internal::FusedLayoutOf<Params>(),
+      .defaults = gemm::kDefaultsOf<Params>};
+  static constexpr gemm::TileFacts Facts() { return kImage.facts.tile; }
+
+  // k: the output channels of the 1x1 convolution.
+  using Base::Create;
   static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k) {
-    return Create(Problem{depthwise, k});
-  }
-
-  // The same, and FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
-  static absl::StatusOr<DepthwisePointwise> Create(const Problem& problem,
-                                                   const arch::DeviceLimits& device) {
-    return Planned(Planner::Make(problem, PlanFacts(), &device));
+    return Create(DepthwisePointwiseProblem{depthwise, k});
   }
   static absl::StatusOr<DepthwisePointwise> Create(const conv::Problem& depthwise, std::int64_t k,
                                                    const arch::DeviceLimits& device) {
-    return Create(Problem{depthwise, k}, device);
+    return Create(DepthwisePointwiseProblem{depthwise, k}, device);
   }
 
-  const Problem& problem() const { return plan_.problem; }
-  const conv::Problem& depthwise() const { return plan_.problem.depthwise; }
+  const conv::Problem& depthwise() const { return problem().depthwise; }
   const conv::Problem& pointwise() const { return plan_.pointwise; }
-
-  // How the work is divided into blocks.
-  const PlanCounts& counts() const { return plan_.counts; }
 
   // Elements of src and dst in memory, the zero channels of blocked layouts included.
   std::int64_t src_size() const { return PolicyT::SrcLayout::Size(depthwise().src()); }
@@ -161,46 +152,7 @@ class DepthwisePointwise {
   // The extents of the depthwise filter, as PackDepthwiseFilter takes them.
   FilterExtents depthwise_filter_extents() const { return problem().depthwise_filter(); }
 
-  // A description in one line.
-  std::string Describe() const { return Planner::Describe(plan_, PlanFacts()); }
-
-  // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
-  // captured in a CUDA graph. Errors as Convolution::Run's.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    return Start(args, gemm::GpuBackEnd{stream, options});
-  }
-
-  // Runs the same kernel on the CPU and returns when it is done; see Convolution::RunOnCpu.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const gemm::CpuOptions& options = gemm::CpuOptions::FromEnvironment(),
-                        gemm::CpuStats* stats = nullptr) const {
-    if (stats != nullptr) *stats = {};
-    return Start(args, gemm::CpuBackEnd{options, stats});
-  }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return conv::CheckArguments(kImage, plan_, RunOf(args));
-  }
-
- private:
-  template <class>
-  friend class gemm::Dispatch;  // which makes the plans
-
-  explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : plan_(plan) {}
-  static absl::StatusOr<DepthwisePointwise> Planned(
-      const absl::StatusOr<DepthwisePointwisePlan>& plan) {
-    if (!plan.ok()) return plan.status();
-    return DepthwisePointwise(*plan);
-  }
-
-  template <class BackEnd>
-  absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    return conv::Start(kImage, plan_, RunOf(args), on, &BackEnd::template Run<PolicyT>);
-  }
-
-  static FusedRun RunOf(const Arguments& args) {
+  static FusedRun RunOf(const DepthwisePointwisePlan&, const FusedArgumentsOf<PolicyT>& args) {
     const auto filter = [](const auto& packed) {
       return FilterRun{
           .data = packed.data(), .extents = packed.extents(), .fingerprint = packed.fingerprint()};
@@ -216,19 +168,12 @@ class DepthwisePointwise {
     return run;
   }
 
-  template <int i>
-  static constexpr int kBlocks =
-      DepthwisePointwiseKernel<PolicyT, kFirstFusedShape + i>::kMinBlocksPerSm;
+ private:
+  friend Base;
+  template <class>
+  friend class gemm::Dispatch;  // which makes the plans
 
-  using Params = DepthwisePointwiseParams<PolicyT>;
-  [[gnu::visibility("hidden")]] static constexpr FusedImage kImage = {
-      .facts = PlanFacts(),
-      .first = ImageOf<First>(),
-      .second = ImageOf<Second>(),
-      .at = internal::FusedLayoutOf<Params>(),
-      .defaults = gemm::kDefaultsOf<Params>};
-
-  DepthwisePointwisePlan plan_;
+  explicit DepthwisePointwise(const DepthwisePointwisePlan& plan) : Base(plan) {}
 };
 
 template <class PolicyT>

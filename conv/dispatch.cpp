@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "weft/conv/depthwise_pointwise.hpp"
+#include "weft/gemm/dispatch_choice.hpp"
 
 namespace weft::conv {
 
@@ -43,16 +44,16 @@ struct Asked {
   std::size_t chosen;
   const arch::DeviceLimits* device;
 
-  const ConvFacts& Facts() const { return family.policies[chosen]; }
+  const ConvFacts& Facts() const { return family.policies[chosen]->facts; }
 
   // Whether a policy of the family can be used for a problem.
   bool Takes(std::size_t policy, const Problem& p) const {
     return HasCode(family, policy, device != nullptr) &&
-           ConvolutionPlanner::Make(p, family.policies[policy], device).ok();
+           ConvolutionPlanner::Make(p, family.policies[policy]->facts, device).ok();
   }
   // The bytes of a policy's loads of C, or of its stores of K.
   int BytesOf(const Channels& which, std::size_t policy) const {
-    return family.policies[policy].config.alignment.*which.access_bytes;
+    return family.policies[policy]->facts.config.alignment.*which.access_bytes;
   }
 };
 
@@ -155,7 +156,7 @@ std::string AccessNote(const Problem& problem, const Tiles& family,
 
 namespace weft::gemm::internal {
 
-WEFT_CHOOSE(, conv::ConvolutionPlanner)
-WEFT_CHOOSE(, conv::DepthwisePointwisePlanner)
+template struct Choice<conv::ConvolutionPlanner>;
+template struct Choice<conv::DepthwisePointwisePlanner>;
 
 }  // namespace weft::gemm::internal

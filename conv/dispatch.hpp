@@ -20,12 +20,6 @@
 #include "weft/conv/policy/family.hpp"
 #include "weft/gemm/dispatch.hpp"
 
-namespace weft::gemm::internal {
-
-WEFT_CHOOSE(extern, conv::ConvolutionPlanner)
-
-}  // namespace weft::gemm::internal
-
 namespace weft::conv {
 
 using gemm::Candidate;

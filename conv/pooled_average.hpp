@@ -14,30 +14,32 @@
 #include <type_traits>
 
 #include "weft/conv/kernel/average_start.hpp"
-#include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/launch/planned_operator.hpp"
 #include "weft/layouts/base/abseil.hpp"
 #include "weft/layouts/formats.hpp"
 
 namespace weft::conv {
 
+// A PooledAverage's Arguments: GPU addresses for Run and host addresses for RunOnCpu.
+template <class Type>
+struct AverageArguments {
+  std::int32_t* sums = nullptr;  // [n][k]; zeros after the run
+  Type* dst = nullptr;           // n images of one pixel of k channels, in Format
+  // The step of the sums' integers divided by that of dst's and by the pixels of an image. If the
+  // integers x stand for x - z, zero_point also has -z times the ratio of the two steps.
+  float alpha = 1.0f;
+  float zero_point = 0.0f;  // of dst; 0 where Type is float
+};
+
 // An immutable operator. It is cheap to copy and safe to share between threads.
 template <class Type = std::int8_t, TensorFormat Format = NHWC>
-class PooledAverage {
+class PooledAverage
+    : public gemm::RunnableOperator<PooledAverage<Type, Format>, AverageArguments<Type>> {
   static_assert(std::is_same_v<Type, std::int8_t> || std::is_same_v<Type, std::uint8_t> ||
                     std::is_same_v<Type, float>,
                 "weft: PooledAverage<T> takes T = std::int8_t, std::uint8_t or float");
 
  public:
-  // GPU addresses for Run and host addresses for RunOnCpu.
-  struct Arguments {
-    std::int32_t* sums = nullptr;  // [n][k]; zeros after the run
-    Type* dst = nullptr;           // n images of one pixel of k channels, in Format
-    // The step of the sums' integers divided by that of dst's and by the pixels of an image. If the
-    // integers x stand for x - z, zero_point also has -z times the ratio of the two steps.
-    float alpha = 1.0f;
-    float zero_point = 0.0f;  // of dst; 0 where Type is float
-  };
-
   // For n images of k channels; if either is 0, runs do nothing. InvalidArgument if one is
   // negative; OutOfRange if there are more than 2^31 - 129 outputs, with the zero channels of
   // blocked formats.
@@ -52,20 +54,13 @@ class PooledAverage {
   // Elements of the sums.
   std::int64_t sums_size() const { return plan_.sums(); }
 
-  // Enqueues the kernel on `stream` and returns; it can be captured in a CUDA graph.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    return Start(plan_, RunOf(args), gemm::GpuBackEnd{stream, options});
+  AverageRun RunOfArguments(const AverageArguments<Type>& args) const {
+    return {args.sums, args.dst, args.alpha, args.zero_point};
   }
-
-  absl::Status RunOnCpu(const Arguments& args, const gemm::CpuOptions& options =
-                                                   gemm::CpuOptions::FromEnvironment()) const {
-    return Start(plan_, RunOf(args), gemm::CpuBackEnd{options});
-  }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return conv::CheckArguments(plan_, RunOf(args));
+  absl::Status CheckRun(const AverageRun& run) const { return conv::CheckArguments(plan_, run); }
+  template <class BackEnd>
+  absl::Status StartRun(const AverageRun& run, const BackEnd& on) const {
+    return Start(plan_, run, on);
   }
 
  private:
@@ -73,9 +68,6 @@ class PooledAverage {
       std::is_same_v<Type, float> ? 2 : std::is_same_v<Type, std::uint8_t>;
 
   explicit PooledAverage(const AveragePlan& plan) : plan_(plan) {}
-  static AverageRun RunOf(const Arguments& args) {
-    return {args.sums, args.dst, args.alpha, args.zero_point};
-  }
 
   AveragePlan plan_;
 };

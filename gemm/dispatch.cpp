@@ -1,4 +1,4 @@
-#include "weft/gemm/dispatch.hpp"
+#include "weft/gemm/dispatch_choice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -176,6 +176,6 @@ Tuned LookUp(const TuningTable& table, const std::string& operator_name,
   return {index, note};
 }
 
-WEFT_CHOOSE(, GemmPlanner)
+template struct Choice<GemmPlanner>;
 
 }  // namespace weft::gemm::internal

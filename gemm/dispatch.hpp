@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -28,7 +27,9 @@
 
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/choose/choice.hpp"
+#include "weft/gemm/choose/tuning.hpp"
 #include "weft/gemm/gemm.hpp"
+#include "weft/gemm/launch/planned_operator.hpp"
 #include "weft/gemm/policy/family.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -36,7 +37,16 @@ namespace weft::gemm {
 
 namespace internal {
 
-WEFT_CHOOSE(extern, GemmPlanner)
+// The arguments of a family's operator. What a sentence refuses, no policies or lists, has others.
+template <class... Policies>
+struct FamilyArguments {
+  using type = RefusedArguments;
+};
+template <class PolicyT, class... Others>
+  requires(!kListed<PolicyT>)
+struct FamilyArguments<PolicyT, Others...> {
+  using type = typename OperatorKind<PolicyT>::Operator::Arguments;
+};
 
 // An operator with packed filters, such as a convolution; its Filter, or void.
 template <class Op>
@@ -62,10 +72,13 @@ class Dispatch : public OperatorKind<Functor>::Operator {
 // A Dispatch is immutable, as its operator is. Kernels are instantiated by RunOnCpu and Run only: a
 // program that only asks for a choice compiles none.
 template <class... Policies>
-class Dispatch<Family<Policies...>> {
+class Dispatch<Family<Policies...>>
+    : public RunnableOperator<Dispatch<Family<Policies...>>,
+                              typename internal::FamilyArguments<Policies...>::type> {
   static_assert(CheckedFamily<Policies...>::kValid);
-  static_assert(!(kListed<Policies> || ...),
-                "weft: include weft/gemm/list_dispatch.hpp for a Dispatch of Listed policies");
+  static_assert(
+      !(kListed<Policies> || ...),
+      "weft: Dispatch takes no Listed policies; a weft::gemm::Gemm<Listed<Policy>> runs a list");
   template <class PolicyT>
   using OperatorOf = typename OperatorKind<PolicyT>::Operator;
   using FirstPolicy = std::tuple_element_t<0, std::tuple<Policies...>>;
@@ -73,7 +86,8 @@ class Dispatch<Family<Policies...>> {
   using First = OperatorOf<FirstPolicy>;
   using Planner = typename First::Planner;
   using Plan = typename Planner::Plan;
-  using Planned = internal::PlannedPolicy<Plan>;
+  using Choice = internal::Choice<Planner>;
+  using FamilyFacts = internal::FamilyFacts<Planner>;
 
  public:
   using Problem = typename First::Problem;
@@ -108,38 +122,28 @@ class Dispatch<Family<Policies...>> {
   // its operator would. InvalidArgument for facts that describe no machine.
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const GpuFacts& gpu,
                                          const DispatchOptions& options = {}) {
-    return Choose(problem, gpu, options);
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Make(problem, gpu, options, family); });
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const arch::DeviceLimits& gpu) {
     return Create(problem, GpuFactsOf(gpu));
   }
   static absl::StatusOr<Dispatch> Create(const Problem& problem, const CpuFacts& cpu) {
-    return Choose(problem, cpu, {});
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Make(problem, cpu, {}, family); });
   }
 
   // Chooses for the calling thread's current GPU if there is one, else for all threads of the CPU,
   // for which tuning tables are not used.
   static absl::StatusOr<Dispatch> Create(const Problem& problem,
                                          const DispatchOptions& options = {}) {
-    const arch::DeviceQuery device = arch::QueryDevice();
-    if (device.result.ok()) {
-      const std::string name = options.tuning == nullptr ? "" : arch::DeviceName();
-      return Create(problem, GpuFactsOf(device.limits, name), options);
-    }
-    const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    return Create(problem, CpuFacts{(std::max)(1, threads)});
+    return Chosen(
+        [&](const FamilyFacts& family) { return Choice::Here(problem, options, family); });
   }
 
   // Takes policy `index` of the family, without a choice. OutOfRange if there is none.
   static absl::StatusOr<Dispatch> CreateAt(const Problem& problem, int index) {
-    if (index < 0 || index >= kPolicies) {
-      return absl::OutOfRangeError(absl::StrCat(Kind::kWho, ": index=", index,
-                                                " is not a policy of this family; give 0 to ",
-                                                kPolicies - 1));
-    }
-    auto plan = Planner::Make(problem, kFacts[index], nullptr);
-    if (!plan.ok()) return plan.status();
-    return Dispatch({problem, {index, *std::move(plan)}, {}, {}, false, "chosen by index"});
+    return Chosen([&](const FamilyFacts& family) { return Choice::At(problem, index, family); });
   }
 
   const Problem& problem() const { return plan().problem; }
@@ -160,114 +164,67 @@ class Dispatch<Family<Policies...>> {
 
   // One line: what will run, and why it was chosen.
   std::string Describe() const {
-    return absl::StrCat(Planner::Describe(plan(), kFacts[index()]), "; ", why());
+    return absl::StrCat(Planner::Describe(plan(), kImages[index()]->facts), "; ", why());
   }
   // The second half of Describe: why it was chosen.
   const std::string& why() const { return choice_.why; }
 
-  // Behaves as the operator's Run. If addresses are not aligned as the chosen tile needs, the best
-  // of the tiles that need less alignment runs; Describe names it.
-  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    constexpr RunFunction* kRun[] = {&RunWith<Policies>...};
-    return Try([&](const Planned& p) { return kRun[p.index](p.plan, args, stream, options); });
+  // Run behaves as the operator's. If addresses are not aligned as the chosen tile needs, the best of the
+  // tiles that need less alignment runs; Describe names it. RunOnCpu has the results of Run to the bit. It
+  // runs the chosen tile if that is compiled for the CPU (OnCpu), else another one; to run a certain policy's
+  // kernel on the CPU, use Convolution<P> or Gemm<P>. FailedPrecondition if the chosen tile takes the problem
+  // and the addresses, but none that is compiled for the CPU does.
+  auto RunOfArguments(const Arguments& args) const { return First::RunOf(plan(), args); }
+  template <class RunT>
+  absl::Status CheckRun(const RunT& run) const {
+    return choice_.CheckRun(run);
   }
-  // Has the results of Run to the bit. It runs the chosen tile if that is compiled for the CPU
-  // (OnCpu), else another one; to run a certain policy's kernel on the CPU, use Convolution<P> or
-  // Gemm<P>. FailedPrecondition if the chosen tile takes the problem and the addresses, but none
-  // that is compiled for the CPU does.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const CpuOptions& options = CpuOptions::FromEnvironment(),
-                        CpuStats* stats = nullptr) const {
-    if (absl::Status s = CheckArguments(args); !s.ok()) return s;
-    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
-    constexpr CpuFunction* kRun[] = {CpuFunctionOf<Policies>()...};
-    absl::Status refusal;
-    for (const Planned& p : ForCpu(&refusal)) {
-      absl::Status s = kCheck[p.index](p.plan, args);
-      if (s.ok()) return kRun[p.index](p.plan, args, options, stats);
-      refusal.Update(s);
-    }
-    return internal::NoCpuCode(Kind::kWho, config(), refusal);
-  }
-  absl::Status CheckArguments(const Arguments& args) const {
-    constexpr CheckFunction* kCheck[] = {&CheckFor<Policies>...};
-    return Try([&](const Planned& p) { return kCheck[p.index](p.plan, args); });
+  template <class RunT, class BackEnd>
+  absl::Status StartRun(const RunT& run, const BackEnd& on) const {
+    constexpr RunFunction<BackEnd> kStart[] = {StartOf<BackEnd, Policies>()...};
+    return choice_.StartRun(run, on, kStart);
   }
 
  private:
-  [[gnu::visibility("hidden")]] static constexpr
-      typename Planner::Facts kFacts[kPolicies] = {OperatorOf<Policies>::PlanFacts()...};
+  using Image = typename Planner::Image;
+  [[gnu::visibility("hidden")]] static constexpr const Image* kImages[kPolicies] = {
+      &OperatorOf<Policies>::kImage...};
   [[gnu::visibility("hidden")]] static constexpr std::array<bool, kPolicies> kOnCpu = OnCpu();
-
-  explicit Dispatch(internal::Choice<Planner> choice) : choice_(std::move(choice)) {}
-
-  const Plan& plan() const { return choice_.chosen.plan; }
-
-  using RunFunction = absl::Status(const Plan&, const Arguments&, Stream, const LaunchOptions&);
-  template <class PolicyT>
-  static absl::Status RunWith(const Plan& plan, const Arguments& args, Stream stream,
-                              const LaunchOptions& options) {
-    return OperatorOf<PolicyT>(plan).Run(args, stream, options);
-  }
-  using CheckFunction = absl::Status(const Plan&, const Arguments&);
-  template <class PolicyT>
-  static absl::Status CheckFor(const Plan& plan, const Arguments& args) {
-    return OperatorOf<PolicyT>(plan).CheckArguments(args);
-  }
-
-  using CpuFunction = absl::Status(const Plan&, const Arguments&, const CpuOptions&, CpuStats*);
-  template <class PolicyT>
-  static constexpr CpuFunction* CpuFunctionOf() {
-    constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
-    constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
-    if constexpr (OnCpu()[kIndex]) {
-      return
-          [](const Plan& plan, const Arguments& args, const CpuOptions& options, CpuStats* stats) {
-            return OperatorOf<PolicyT>(plan).RunOnCpu(args, options, stats);
-          };
-    } else {
-      return nullptr;
-    }
-  }
-
-  // The plans that RunOnCpu tries, in this order.
-  std::vector<Planned> ForCpu(absl::Status* refusal) const {
-    std::vector<Planned> order;
-    if (OnCpu()[index()]) order.push_back(choice_.chosen);
-    auto others = Kind::kIntegerSums
-                      ? internal::PlansForCpu<Planner>(choice_.problem, FactsOfFamily({}), refusal)
-                      : choice_.others;
-    order.insert(order.end(), others.begin(), others.end());
-    return order;
-  }
-
-  // Calls run(p) for the chosen policy p, and for the others as long as it returns InvalidArgument,
-  // which is about arguments and is returned before anything is started.
+  // Without what of it this program has GPU code for.
+  [[gnu::visibility("hidden")]] static constexpr FamilyFacts kFamily = {
+      .who = Kind::kWho,
+      .cmake = Kind::kCMake,
+      .name = &FamilyName,
+      .policies = kImages,
+      .on_cpu = kOnCpu.data(),
+      .integer_sums = Kind::kIntegerSums};
+  explicit Dispatch(Choice choice) : choice_(std::move(choice)) {}
+  // choose: what makes the choice among a family that knows for what this program has GPU code.
   template <class Function>
-  absl::Status Try(const Function& run) const {
-    absl::Status status = run(choice_.chosen);
-    for (const Planned& other : choice_.others) {
-      if (!absl::IsInvalidArgument(status)) break;
-      // nvcc takes the assignment for a Status that somebody drops.
-      static_cast<void>(status = run(other));
-    }
-    return status;
-  }
-
-  static internal::FamilyFacts<Planner> FactsOfFamily(absl::Span<const bool> has_gpu_code) {
-    return {Kind::kWho, Kind::kCMake, &FamilyName, kFacts, has_gpu_code, kOnCpu};
-  }
-
-  template <class Machine>
-  static absl::StatusOr<Dispatch> Choose(const Problem& problem, const Machine& machine,
-                                         const DispatchOptions& options) {
+  static absl::StatusOr<Dispatch> Chosen(const Function& choose) {
     const bool has_gpu_code[] = {HasGpuCode<Policies>()...};
-    auto choice = internal::Choose<Planner>(problem, machine, options, FactsOfFamily(has_gpu_code));
+    FamilyFacts family = kFamily;
+    family.has_gpu_code = has_gpu_code;
+    absl::StatusOr<Choice> choice = choose(family);
     if (!choice.ok()) return choice.status();
     return Dispatch(*std::move(choice));
   }
 
-  internal::Choice<Planner> choice_;
+  const Plan& plan() const { return choice_.chosen.plan; }
+
+  // Null for what is not compiled for the CPU.
+  template <class BackEnd, class PolicyT>
+  static constexpr RunFunction<BackEnd> StartOf() {
+    constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
+    constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
+    if constexpr (std::is_same_v<BackEnd, CpuBackEnd> && !OnCpu()[kIndex]) {
+      return nullptr;
+    } else {
+      return &BackEnd::template Run<PolicyT>;
+    }
+  }
+
+  Choice choice_;
 };
 
 template <class PolicyT, class... Others>

@@ -14,16 +14,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/check/typed_pointer.hpp"
-#include "weft/gemm/launch/launch.hpp"
+#include "weft/gemm/launch/planned_operator.hpp"
 #include "weft/gemm/product/gemm_image.hpp"
 #include "weft/gemm/product/gemm_kernels.hpp"
 #include "weft/gemm/product/gemm_plan.hpp"
-#include "weft/gemm/product/gemm_run.hpp"
 #include "weft/gemm/product/gemm_start.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
@@ -67,105 +64,46 @@ struct GemmArguments {
 };
 
 template <class PolicyT>
-class Gemm {
+using GemmArgumentsOf = GemmArguments<typename PolicyT::Element, typename PolicyT::Epilogue,
+                                      LoadOf<PolicyT, true>, LoadOf<PolicyT, false>>;
+
+// The rest of its members: gemm/launch/planned_operator.hpp. If m, n or batch is 0, runs do nothing; if k is
+// 0, C is the epilogue of 0, and A and B are not read.
+template <class PolicyT>
+class Gemm : public PlannedOperator<Gemm<PolicyT>, GemmPlanner, GemmArgumentsOf<PolicyT>> {
   static_assert(!kListed<PolicyT>,
                 "weft: include weft/gemm/gemm_list.hpp for a Gemm of a Listed policy");
   static_assert(GemmKernel<PolicyT>::kThreads > 0);  // its mainloop checks the config
-  using Epilogue = typename PolicyT::Epilogue;
+  using Base = PlannedOperator<Gemm, GemmPlanner, GemmArgumentsOf<PolicyT>>;
 
  public:
-  using Problem = GemmProblem;
-  using Planner = GemmPlanner;
-  using Output = typename Epilogue::Output;
+  using Policy = PolicyT;
+  using Output = typename PolicyT::Epilogue::Output;
   using Element = typename PolicyT::Element;
-  using Arguments = GemmArguments<Element, Epilogue, LoadOf<PolicyT, true>, LoadOf<PolicyT, false>>;
-  using BiasElement = typename Arguments::BiasElement;
-  using ResidualElement = typename Arguments::ResidualElement;
+  using BiasElement = typename Base::Arguments::BiasElement;
+  using ResidualElement = typename Base::Arguments::ResidualElement;
 
+  [[gnu::visibility("hidden")]] static constexpr GemmImage kImage = ImageOf<PolicyT>();
   static constexpr GemmFacts Facts() { return kImage.facts; }
-  static constexpr GemmFacts PlanFacts() { return Facts(); }  // for Planner
-
-  // Errors are InvalidArgument or OutOfRange, and name the field, its value and what would be
-  // accepted. If m, n or batch is 0, runs do nothing; if k is 0, C is the epilogue of 0, and A and
-  // B are not read.
-  static absl::StatusOr<Gemm> Create(const GemmProblem& problem) {
-    return Planned(GemmPlanner::Make(problem, kImage.facts, nullptr));
-  }
-
-  // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
-  static absl::StatusOr<Gemm> Create(const GemmProblem& problem, const arch::DeviceLimits& device) {
-    return Planned(GemmPlanner::Make(problem, kImage.facts, &device));
-  }
-
-  template <class Number, class... More>
-    requires(std::is_arithmetic_v<Number>)
-  static absl::StatusOr<Gemm> Create(Number, More...) {
-    static_assert(sizeof(Number) == 0,
-                  "weft: Create takes a GemmProblem, whose fields have names: "
-                  "Create({.m = 512, .n = 256, .k = 1024})");
-    return absl::InternalError("");
-  }
-
-  const GemmProblem& problem() const { return plan_.problem; }
-
-  // How the work is divided into tiles.
-  const PlanCounts& counts() const { return plan_.counts; }
-
-  // One line: tile, grid, shared memory, layouts.
-  std::string Describe() const { return DescribeGemm(plan_, kImage.facts); }
-
-  // Enqueues the kernel on `stream`. Errors are those of conv::Convolution::Run.
-  absl::Status Run(const Arguments& args, Stream stream, const LaunchOptions& options = {}) const {
-    return Start(args, GpuBackEnd{stream, options});
-  }
-
-  // Runs the same kernel on the CPU and returns when it is done.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const CpuOptions& options = CpuOptions::FromEnvironment(),
-                        CpuStats* stats = nullptr) const {
-    if (stats != nullptr) *stats = {};
-    if constexpr (kGrouped<PolicyT>) {
-      const auto groups = static_cast<std::size_t>(problem().batch);
-      absl::Status s = CheckArguments(args);
-      if (s.ok() && !problem().IsEmpty()) s = CheckGroupOffsets({args.group_offsets, groups});
-      if (!s.ok()) return s;
-    }
-    return Start(args, CpuBackEnd{options, stats});
-  }
 
   // For callers that have the group offsets on the host: InvalidArgument unless they are
-  // problem().batch ascending numbers of 0 to problem().m. Run itself cannot read them.
+  // problem().batch ascending numbers of 0 to problem().m. Run itself cannot read them; RunOnCpu does.
   absl::Status CheckGroupOffsets(absl::Span<const std::int32_t> group_offsets) const
     requires kGrouped<PolicyT>
   {
-    return gemm::CheckGroupOffsets(problem(), group_offsets);
+    return gemm::CheckGroupOffsets(this->problem(), group_offsets);
   }
 
-  // Checks what Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return gemm::CheckArguments(kImage, plan_, GemmRunOf<Epilogue>(args));
+  static GemmRun RunOf(const GemmPlan&, const GemmArgumentsOf<PolicyT>& args) {
+    return GemmRunOf<typename PolicyT::Epilogue>(args);
   }
 
  private:
+  friend Base;
   template <class>
   friend class Dispatch;  // makes the plans itself
 
-  explicit Gemm(const GemmPlan& plan) : plan_(plan) {}
-  static absl::StatusOr<Gemm> Planned(const absl::StatusOr<GemmPlan>& plan) {
-    if (!plan.ok()) return plan.status();
-    return Gemm(*plan);
-  }
-
-  [[gnu::visibility("hidden")]] static constexpr GemmImage kImage = ImageOf<PolicyT>();
-
-  // BackEnd: GpuBackEnd or CpuBackEnd.
-  template <class BackEnd>
-  absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    return gemm::Start(kImage, plan_, GemmRunOf<Epilogue>(args), on,
-                       &BackEnd::template Run<PolicyT>);
-  }
-
-  GemmPlan plan_;
+  explicit Gemm(const GemmPlan& plan) : Base(plan) {}
 };
 
 template <class PolicyT>

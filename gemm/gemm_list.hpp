@@ -42,13 +42,13 @@ class Gemm<Listed<PolicyT>> {
   // would be accepted. Refused are what Gemm<PolicyT>::Create refuses, batches, an empty list, and
   // more than 2^31 - 1 tiles.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems) {
-    return Planned(GemmListPlanner::Make(problems, kImage.facts, nullptr));
+    return Planned(MakeGemmListPlan(problems, kImage.facts, nullptr));
   }
 
   // The same, with FailedPrecondition or ResourceExhausted if `device` cannot run this policy.
   static absl::StatusOr<Gemm> Create(absl::Span<const GemmProblem> problems,
                                      const arch::DeviceLimits& device) {
-    return Planned(GemmListPlanner::Make(problems, kImage.facts, &device));
+    return Planned(MakeGemmListPlan(problems, kImage.facts, &device));
   }
 
   std::size_t size() const { return plan_.products.size(); }
@@ -56,9 +56,6 @@ class Gemm<Listed<PolicyT>> {
   const GemmProblem& problem(std::size_t i) const { return plan_.products[i].problem; }
   // The number of tiles of all products; without a persistent grid that is the number of blocks.
   std::int32_t tiles() const { return plan_.tiles(); }
-
-  // What the performance model needs to know of the list.
-  const PlanCounts& counts() const { return plan_.counts; }
 
   // One line: how many products and tiles there are, and tile, shared memory and layouts of the
   // first.
@@ -100,9 +97,6 @@ class Gemm<Listed<PolicyT>> {
   }
 
  private:
-  template <class>
-  friend class Dispatch;  // makes the plans itself
-
   [[gnu::visibility("hidden")]] static constexpr GemmImage kImage = ImageOf<Listed<PolicyT>>();
 
   explicit Gemm(GemmListPlan plan) : plan_(std::move(plan)) {}

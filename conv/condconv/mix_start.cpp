@@ -53,7 +53,8 @@ std::vector<gemm::TensorArgument> Read(const Problem& problem, const MixPlan& pl
 }  // namespace
 
 absl::Status CheckArguments(const PolicyImage& image, const Problem& problem, const MixPlan& plan,
-                            const MixRun& run) {
+                            const MixRun& run, ConvolutionFunction check) {
+  if (problem.IsEmpty()) return absl::OkStatus();
   if (run.experts.data != nullptr && run.experts.count != plan.params.count) {
     return absl::InvalidArgumentError(absl::StrCat(
         "conv: args.experts holds ", run.experts.count, " filters, the operator was created for ",
@@ -65,7 +66,7 @@ absl::Status CheckArguments(const PolicyImage& image, const Problem& problem, co
                      plan.workspace_bytes(), " bytes of a filter for each of ", plan.params.images,
                      " images; give workspace_size() bytes"));
   }
-  const gemm::OutputRun& output = run.output;
+  const gemm::OutputRun& output = run.convolution.output;
   const gemm::TensorArgument dst = Bytes("dst", output.dst, image.dst.Bytes(problem.dst()));
   std::vector<gemm::TensorArgument> read = Read(problem, plan, run);
   // The convolution checks whether there must be a dst.
@@ -79,7 +80,7 @@ absl::Status CheckArguments(const PolicyImage& image, const Problem& problem, co
   }
   const FormatFacts source = {image.facts.source.interleave, image.facts.source.bits};
   for (const gemm::TensorArgument& t :
-       {Bytes("src", run.src, source.Bytes(problem.src())),
+       {Bytes("src", run.convolution.src, source.Bytes(problem.src())),
         Bytes("bias", output.bias, problem.k * image.epilogue.bias_bytes),
         Bytes("channel_alpha", output.channel_alpha, problem.k * image.epilogue.value_bytes),
         Bytes("residual", output.residual, image.residual.Bytes(problem.dst())), dst}) {
@@ -96,12 +97,20 @@ absl::Status CheckArguments(const PolicyImage& image, const Problem& problem, co
       !s.ok()) {
     return s;
   }
-  return CheckFilter(problem.filter(), run.experts.extents, 0, 0, prologues::PerSample::kName,
-                     "experts");
+  if (absl::Status s = CheckFilter(problem.filter(), run.experts.extents, 0, 0,
+                                   prologues::PerSample::kName, "experts");
+      !s.ok()) {
+    return s;
+  }
+  return check(run.convolution);
 }
 
 template <class BackEnd>
-absl::Status Start(const MixPlan& plan, const MixRun& run, const BackEnd& on) {
+absl::Status Start(const PolicyImage& image, const Problem& problem, const MixPlan& plan,
+                   const MixRun& run, const BackEnd& on, ConvolutionFunction check,
+                   ConvolutionFunction start) {
+  absl::Status s = CheckArguments(image, problem, plan, run, check);
+  if (!s.ok() || problem.IsEmpty()) return s;
   MixParams params = plan.params;
   params.experts = static_cast<const std::int8_t*>(run.experts.data);
   params.mixed = static_cast<std::int8_t*>(run.workspace);
@@ -113,10 +122,13 @@ absl::Status Start(const MixPlan& plan, const MixRun& run, const BackEnd& on) {
     launch.attributes.constant[0] = {run.experts.data,
                                      static_cast<std::size_t>(params.count * params.filter_bytes)};
   }
-  return on.template Run<MixFilters>("conv", kFacts, launch);
+  s = on.template Run<MixFilters>("conv", kFacts, launch);
+  return s.ok() ? start(run.convolution) : s;
 }
 
-template absl::Status Start(const MixPlan&, const MixRun&, const gemm::GpuBackEnd&);
-template absl::Status Start(const MixPlan&, const MixRun&, const gemm::CpuBackEnd&);
+template absl::Status Start(const PolicyImage&, const Problem&, const MixPlan&, const MixRun&,
+                            const gemm::GpuBackEnd&, ConvolutionFunction, ConvolutionFunction);
+template absl::Status Start(const PolicyImage&, const Problem&, const MixPlan&, const MixRun&,
+                            const gemm::CpuBackEnd&, ConvolutionFunction, ConvolutionFunction);
 
 }  // namespace weft::conv

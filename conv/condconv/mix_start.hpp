@@ -7,7 +7,6 @@
 #include "weft/conv/launch/image.hpp"
 #include "weft/conv/launch/run.hpp"
 #include "weft/conv/problem/problem.hpp"
-#include "weft/gemm/check/output_run.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
 namespace weft::conv {
@@ -20,13 +19,12 @@ struct MixRun {
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
   bool experts_are_constant = false;
-  // Of the convolution, which reads these besides, and its output.
-  gemm::GivenTensor src;
-  gemm::OutputRun output;
+  ConvRun convolution;  // which reads the workspace
 };
 
-template <class Epilogue, class Arguments>
-[[gnu::visibility("hidden")]] MixRun MixRunOf(const Arguments& args) {
+// filters: the filters that are mixed, in the workspace.
+template <class Epilogue, class Arguments, class Filters>
+[[gnu::visibility("hidden")]] MixRun MixRunOf(const Arguments& args, const Filters& filters) {
   MixRun run;
   run.experts.data = args.experts.data();
   run.experts.count = args.experts.count();
@@ -36,21 +34,30 @@ template <class Epilogue, class Arguments>
   run.workspace = args.workspace;
   run.workspace_bytes = args.workspace_bytes;
   run.experts_are_constant = args.experts_are_constant;
-  run.src = gemm::internal::TensorOf(args.src);
-  run.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
+  run.convolution = TensorsOf<Epilogue>(args);
+  run.convolution.filter = {.data = filters.data(),
+                            .bytes = filters.bytes(),
+                            .count = filters.count(),
+                            .extents = filters.extents(),
+                            .needed = filters.count()};
   return run;
 }
 
+// What becomes of the convolution's run.
+using ConvolutionFunction = absl::FunctionRef<absl::Status(const ConvRun& run)>;
+
 // InvalidArgument for another number of experts or experts of other extents, for addresses that are null or
 // misaligned, and where the workspace, or dst, overlaps anything else that is read. ResourceExhausted if
-// the workspace is too small. What the convolution alone reads its own check looks at. image: of the
-// convolution's policy.
+// the workspace is too small. What the convolution alone reads its own `check` looks at. image: of its
+// policy. Where dst has no elements, any run is right.
 absl::Status CheckArguments(const PolicyImage& image, const Problem& problem, const MixPlan& plan,
-                            const MixRun& run);
+                            const MixRun& run, ConvolutionFunction check);
 
-// Starts the kernel that mixes, for a run that was checked and a problem that is not empty. BackEnd:
-// gemm::GpuBackEnd or gemm::CpuBackEnd.
+// Checks the run, starts the kernel that mixes, and then the convolution. BackEnd: gemm::GpuBackEnd or
+// gemm::CpuBackEnd.
 template <class BackEnd>
-absl::Status Start(const MixPlan& plan, const MixRun& run, const BackEnd& on);
+absl::Status Start(const PolicyImage& image, const Problem& problem, const MixPlan& plan,
+                   const MixRun& run, const BackEnd& on, ConvolutionFunction check,
+                   ConvolutionFunction start);
 
 }  // namespace weft::conv

@@ -17,7 +17,7 @@ namespace weft::conv {
 // What host code knows of a DepthwisePointwise policy, as values, so that plans are compiled once.
 struct DepthwisePointwiseFacts {
   ConvFacts depthwise, pointwise;
-  gemm::TileFacts tile;  // DepthwisePointwise::Facts()
+  gemm::TileFacts tile;  // of the one kernel
   DepthwisePointwiseConfig config;
   // Blocks that a multiprocessor's registers allow, for each kernel.
   int blocks_by_registers[kFusedShapes] = {};
@@ -52,11 +52,16 @@ struct DepthwisePointwisePlan {
 absl::StatusOr<DepthwisePointwisePlan> PlanDepthwisePointwise(
     const DepthwisePointwiseProblem& problem, const DepthwisePointwiseFacts& facts);
 
+struct FusedImage;  // conv/launch/depthwise_pointwise_start.hpp
+struct FusedRun;
+
 // What gemm::Dispatch asks of these operators, as ConvolutionPlanner is for convolutions.
 struct DepthwisePointwisePlanner {
   using Problem = DepthwisePointwiseProblem;
   using Facts = DepthwisePointwiseFacts;
   using Plan = DepthwisePointwisePlan;
+  using Image = FusedImage;
+  using Run = FusedRun;
   static const gemm::TileFacts& TileOf(const Facts& facts) { return facts.tile; }
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
                                    const arch::DeviceLimits* device);

@@ -56,4 +56,11 @@ struct ConvolutionArguments {
   SourceFunctor source_functor{};        // the same of the policy's SourceFunctor
 };
 
+template <class PolicyT>
+using ArgumentsOf = ConvolutionArguments<
+    SourceElement<PolicyT>,
+    PackedFilter<typename PolicyT::FilterLayout, typename CheckedPolicy<PolicyT>::FilterElement,
+                 typename PolicyT::Prologue>,
+    typename PolicyT::Epilogue, SourceFunctorOf<PolicyT>>;
+
 }  // namespace weft::conv

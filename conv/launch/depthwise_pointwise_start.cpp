@@ -12,8 +12,8 @@ void MakeParams(const FusedLayout& at, const DepthwisePointwisePlan& plan, const
   DepthwiseIteratorParams iterator = plan.iterator;
   iterator.src = run.first.src.address;
   iterator.filter = run.first.filter.data;
-  params.Put(at.iterator, iterator);
-  params.Put(at.filter, run.second.filter.data);
+  params.Put(at.a.at, iterator);
+  params.Put(at.b.at, run.second.filter.data);
   params.Put(at.k_tile_bytes, plan.k_tile_bytes);
   params.Put(at.k_tiles, plan.k_tiles);
   const gemm::ParamsWriter middle = params.Part(at.middle), output = params.Part(at.output);

@@ -12,12 +12,10 @@
 
 namespace weft::conv {
 
-// Offsets in bytes from the beginning of a DepthwisePointwiseParams.
-struct FusedLayout {
-  std::int32_t bytes = 0;  // of all parameters
-  std::int32_t iterator = 0, filter = 0, k_tile_bytes = 0, k_tiles = 0;
-  std::int32_t middle = 0, output = 0;
-  gemm::OutputLayout of_middle, of_output;
+// a: the depthwise half's iterator; b: the pointwise half's filter. middle: the depthwise half's OutputParams.
+struct FusedLayout : gemm::ParamsLayout {
+  std::int32_t k_tile_bytes = gemm::kNoPart, middle = gemm::kNoPart;
+  gemm::OutputLayout of_middle;
 };
 
 // A policy as values. first: its depthwise half, second: its pointwise half.
@@ -40,15 +38,13 @@ WEFT_OFFSETS_BEGIN
 template <class Params>
 constexpr FusedLayout FusedLayoutOf() {
   FusedLayout at;
-  at.bytes = sizeof(Params);
-  at.iterator = WEFT_OFFSET(Params, iterator);
-  at.filter = WEFT_OFFSET(Params, filter);
+  gemm::internal::AddOutput<Params>(at);
+  at.a.at = WEFT_OFFSET(Params, iterator);
+  at.b.at = WEFT_OFFSET(Params, filter);
   at.k_tile_bytes = WEFT_OFFSET(Params, k_tile_bytes);
   at.k_tiles = WEFT_OFFSET(Params, k_tiles);
   at.middle = WEFT_OFFSET(Params, middle);
-  at.output = WEFT_OFFSET(Params, output);
   at.of_middle = gemm::OutputLayoutOf<decltype(Params::middle)>();
-  at.of_output = gemm::OutputLayoutOf<decltype(Params::output)>();
   return at;
 }
 

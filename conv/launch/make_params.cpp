@@ -25,12 +25,12 @@ class Maker {
   }
 
   absl::Status Make(const TmaPlan& own) const {
-    params_.Put(at_.a, own.source);
-    params_.Put(at_.b, own.filter);
-    if (absl::Status s = PutMap(at_.a_map, own.source_spec, run_.src.address); !s.ok()) return s;
+    params_.Put(at_.a.at, own.source);
+    params_.Put(at_.b.at, own.filter);
+    if (absl::Status s = PutMap(at_.a.map, own.source_spec, run_.src.address); !s.ok()) return s;
     arch::TensorMapSpec filters = own.filter_spec;
     filters.dim[filters.rank - 1] *= static_cast<std::uint32_t>(run_.filter.count);
-    if (absl::Status s = PutMap(at_.b_map, filters, run_.filter.data); !s.ok()) return s;
+    if (absl::Status s = PutMap(at_.b.map, filters, run_.filter.data); !s.ok()) return s;
     PutRows(own.pixels);
     if (at_.last_first != kNoPart) Output().Put(at_.last_first, own.last_first);
     PutProduct();
@@ -49,14 +49,14 @@ class Maker {
     gemm::MbarRingParams ring = own.ring;
     const auto address = reinterpret_cast<std::uintptr_t>(source.src);
     if (source.places > 0 && address % 16 == 0) {
-      if (absl::Status s = PutMap(at_.a_map, own.source_spec, source.src); !s.ok()) return s;
+      if (absl::Status s = PutMap(at_.a.map, own.source_spec, source.src); !s.ok()) return s;
       ring.tma_tiles = Int32(plan_.counts.blocks());
     }
     // A block takes whole strips.
     launch_->grid.x = Int32(plan_.counts.blocks() / own.strip_tiles);
     const std::uintptr_t widths = address | static_cast<std::uintptr_t>(source.widest);
     source.widest = static_cast<std::int32_t>(widths & -widths);
-    params_.Put(at_.a, source);
+    params_.Put(at_.a.at, source);
     PutFilter(own.filter);
     params_.Put(at_.b_chunks, own.filter_chunks);
     PutRows(own.source.rows);
@@ -78,7 +78,7 @@ class Maker {
     DepthwiseIteratorParams iterator = own.iterator;
     iterator.src = run_.src.address;
     iterator.filter = run_.filter.data;
-    params_.Put(at_.a, iterator);
+    params_.Put(at_.a.at, iterator);
     DepthwiseRows rows = own.rows;
     rows.run = PixelRun(own.rows.q, run_.output.dst.address);
     PutRows(rows);
@@ -96,9 +96,10 @@ class Maker {
   void PutSource(const Source& of_plan) const {
     Source source = of_plan;
     source.src = run_.src.address;
-    params_.Put(at_.a, source);
-    if (at_.functor == kNoPart) return;
-    params_.PutBytes(at_.functor, run_.source_functor, static_cast<std::size_t>(at_.functor_bytes));
+    params_.Put(at_.a.at, source);
+    if (at_.a.functor == kNoPart) return;
+    params_.PutBytes(at_.a.functor, run_.source_functor,
+                     static_cast<std::size_t>(at_.a.functor_bytes));
     const Problem& p = plan_.problem;
     const std::int32_t channels[] = {Int32(p.c), Int32(p.c / p.groups)};
     params_.Put(at_.channels, channels);
@@ -106,7 +107,7 @@ class Maker {
   void PutFilter(const FilterParams& of_plan) const {
     FilterParams filter = of_plan;
     filter.filter = run_.filter.data;
-    params_.Put(at_.b, filter);
+    params_.Put(at_.b.at, filter);
   }
   template <class Rows>
   void PutRows(const Rows& rows) const {
@@ -121,7 +122,7 @@ class Maker {
   void PutProduct() const {
     const PlanCounts& counts = plan_.counts;
     const std::int32_t tiles_m = Int32(counts.tiles_m), tiles_n = Int32(counts.tiles_n);
-    if (at_.batched) {
+    if (at_.batch != kNoPart) {
       params_.Put(at_.schedule, gemm::BatchedGrid<gemm::TileGrid>::Make(tiles_m, tiles_n));
       const gemm::FastDivmod batch[] = {gemm::FastDivmod(Int32(plan_.batch.g)),
                                         gemm::FastDivmod(Int32(plan_.batch.q)),

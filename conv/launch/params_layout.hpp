@@ -1,6 +1,4 @@
-// Where in memory the parts of a convolution kernel's parameters lie, as numbers, for each kind of
-// kernel. One function that is compiled once writes the parameters of any policy by such a layout
-// (conv/launch/make_params.hpp).
+// The layouts of the parameters of convolutions' kernels, for each kind of kernel.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +9,20 @@
 #include "weft/conv/hopper/sliding_window_operands.hpp"
 #include "weft/conv/hopper/tma_operands.hpp"
 #include "weft/conv/source/kernel_params.hpp"
+#include "weft/gemm/launch/params_layout.hpp"
 #include "weft/gemm/launch/params_writer.hpp"
-#include "weft/gemm/policy/output_layout.hpp"
 
 namespace weft::conv {
 
 using gemm::kNoPart;
 
-// Offsets in bytes from the beginning of the parameters; kNoPart: these have no such part.
-struct ParamsLayout {
-  std::int32_t bytes = 0;  // of all parameters
-  // The scheduler's grid; of a batch also the three divisors of its coordinates, and the prologue's
-  // run-time values.
-  std::int32_t schedule = kNoPart, batch = kNoPart, prologue = kNoPart;
-  bool batched = false;  // the grid is a BatchedGrid's
-  std::int32_t prologue_bytes = 0;
-  std::int32_t k_tiles = kNoPart;
-  // The source: its plan's part, its tensor map; its functor's run-time values and the two numbers of
-  // channels behind them.
-  std::int32_t a = kNoPart, a_map = kNoPart, functor = kNoPart, channels = kNoPart;
-  std::int32_t functor_bytes = 0;
-  // The filter: its plan's part, a first layer's chunks of it, its tensor map.
-  std::int32_t b = kNoPart, b_chunks = kNoPart, b_map = kNoPart;
-  // Parameters of wgmma_sm90.
-  std::int32_t ring = kNoPart, tiles = kNoPart, early = kNoPart, plan = kNoPart, padding = kNoPart;
-  // The epilogue's OutputParams, and within them what rows have besides their plan's part.
-  std::int32_t output = kNoPart;
-  gemm::OutputLayout of_output;
+struct ParamsLayout : gemm::ParamsLayout {
+  // The schedule of a batch: the three divisors of its coordinates, and the prologue's run-time values.
+  std::int32_t batch = kNoPart, prologue = kNoPart, prologue_bytes = 0;
+  std::int32_t channels = kNoPart;                  // the two numbers behind the source's functor
+  std::int32_t b_chunks = kNoPart;                  // a first layer's chunks of the filter
+  std::int32_t early = kNoPart, padding = kNoPart;  // wgmma_sm90
+  // Within the epilogue's OutputParams what rows have besides their plan's part.
   std::int32_t last_first = kNoPart, phase = kNoPart;
 };
 
@@ -53,29 +38,22 @@ namespace internal {
 WEFT_OFFSETS_BEGIN
 
 template <class Params, class Prologue>
-constexpr void AddOutput(ParamsLayout& at) {
-  using Output = decltype(Params::output);
-  at.bytes = sizeof(Params);
-  at.output = WEFT_OFFSET(Params, output);
-  at.of_output = gemm::OutputLayoutOf<Output>();
-  if constexpr (kPerPhase<Prologue>) at.phase = WEFT_OFFSET(Output, rows.phase);
+constexpr void AddPhase(ParamsLayout& at) {
+  if constexpr (kPerPhase<Prologue>) at.phase = WEFT_OFFSET(decltype(Params::output), rows.phase);
 }
 
 // What all kernels have that multiply matrices.
 template <class Params, class Prologue>
 constexpr ParamsLayout ProductLayout() {
   ParamsLayout at;
-  AddOutput<Params, Prologue>(at);
+  gemm::internal::AddProduct<Params>(at);
+  AddPhase<Params, Prologue>(at);
   at.schedule = WEFT_OFFSET(Params, schedule);
-  at.batched = kBatched<Prologue>;
   if constexpr (kBatched<Prologue>) {
     at.batch = WEFT_OFFSET(Params, schedule.batch_g);
     at.prologue = WEFT_OFFSET(Params, schedule.prologue);
     at.prologue_bytes = sizeof(Prologue);
   }
-  at.k_tiles = WEFT_OFFSET(Params, k_tiles);
-  at.a = WEFT_OFFSET(Params, a);
-  at.b = WEFT_OFFSET(Params, b);
   return at;
 }
 
@@ -83,10 +61,8 @@ constexpr ParamsLayout ProductLayout() {
 template <class Params, class Prologue>
 constexpr ParamsLayout RingLayout() {
   ParamsLayout at = ProductLayout<Params, Prologue>();
-  at.ring = WEFT_OFFSET(Params, ring);
-  at.tiles = WEFT_OFFSET(Params, tiles);
+  gemm::internal::AddRing<Params>(at);
   at.early = WEFT_OFFSET(Params, early);
-  at.plan = WEFT_OFFSET(Params, plan);
   return at;
 }
 
@@ -101,8 +77,8 @@ constexpr ParamsLayout ParamsLayoutOf(
     const MultistageParams<Prologue, Epilogue, ConvertedParams<Base, Functor>>*) {
   using Params = MultistageParams<Prologue, Epilogue, ConvertedParams<Base, Functor>>;
   ParamsLayout at = ProductLayout<Params, Prologue>();
-  at.functor = WEFT_OFFSET(Params, a.functor);
-  at.functor_bytes = sizeof(Functor);
+  at.a.functor = WEFT_OFFSET(Params, a.functor);
+  at.a.functor_bytes = sizeof(Functor);
   at.channels = WEFT_OFFSET(Params, a.channels);
   return at;
 }
@@ -112,8 +88,8 @@ constexpr ParamsLayout ParamsLayoutOf(
   using Params = TmaParams<Prologue, Epilogue, PixelMapT, kTransforms>;
   using Output = decltype(Params::output);
   ParamsLayout at = RingLayout<Params, Prologue>();
-  at.a_map = WEFT_OFFSET(Params, a.map);
-  at.b_map = WEFT_OFFSET(Params, b.map);
+  at.a.map = WEFT_OFFSET(Params, a.map);
+  at.b.map = WEFT_OFFSET(Params, b.map);
   if constexpr (kTransforms) at.padding = WEFT_OFFSET(Params, padding);
   if constexpr (std::is_same_v<PixelMapT, PackedRowsPixelMap>) {
     at.last_first = WEFT_OFFSET(Output, rows.last_first);
@@ -124,7 +100,7 @@ template <class Prologue, class Epilogue, class Windows>
 constexpr ParamsLayout ParamsLayoutOf(const FirstLayerParams<Prologue, Epilogue, Windows>*) {
   using Params = FirstLayerParams<Prologue, Epilogue, Windows>;
   ParamsLayout at = RingLayout<Params, Prologue>();
-  at.a_map = WEFT_OFFSET(Params, a.map);
+  at.a.map = WEFT_OFFSET(Params, a.map);
   at.b_chunks = WEFT_OFFSET(Params, b.chunks);
   return at;
 }
@@ -136,8 +112,8 @@ template <class Epilogue>
 constexpr ParamsLayout ParamsLayoutOf(const DepthwiseParams<Epilogue>*) {
   using Params = DepthwiseParams<Epilogue>;
   ParamsLayout at;
-  AddOutput<Params, prologues::Depthwise>(at);
-  at.a = WEFT_OFFSET(Params, iterator);
+  gemm::internal::AddOutput<Params>(at);
+  at.a.at = WEFT_OFFSET(Params, iterator);
   return at;
 }
 

@@ -21,12 +21,14 @@ struct FilterRun {
   std::int64_t needed = 0;  // how many the prologue needs; 0: any number
 };
 
+[[gnu::visibility("hidden")]] inline const SourceCorrection kNoSourceCorrection{};
+
 // It points into the Arguments.
 struct ConvRun {
   gemm::GivenTensor src;
   FilterRun filter;
   gemm::OutputRun output;
-  const SourceCorrection* source_correction = nullptr;
+  const SourceCorrection* source_correction = &kNoSourceCorrection;
   gemm::NumbersPointer<std::int32_t> filter_zero_point = nullptr, window_sums = nullptr;
   bool filter_is_constant = false;
   std::int64_t dst_channels = 0;  // of the tensor that dst is a slice of; 0: dst is the tensor
@@ -35,20 +37,26 @@ struct ConvRun {
   const prologues::PerPhase* phase = nullptr;  // the prologue, if it is a PerPhase
 };
 
+// What the Arguments of all operators that are convolutions say in the same words.
+template <class Epilogue, class Arguments>
+[[gnu::visibility("hidden")]] ConvRun TensorsOf(const Arguments& args) {
+  ConvRun run;
+  run.src = gemm::internal::TensorOf(args.src);
+  run.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
+  return run;
+}
+
 // The run that these arguments describe.
 template <class Arguments>
 [[gnu::visibility("hidden")]] ConvRun RunOf(const ConvPlan& plan, const Arguments& args) {
-  using Epilogue = typename Arguments::Epilogue;
   using Prologue = typename Arguments::Filter::Prologue;
-  ConvRun run;
-  run.src = gemm::GivenTensor{args.src, args.src.given()};
+  ConvRun run = TensorsOf<typename Arguments::Epilogue>(args);
   run.filter = FilterRun{.data = args.filter.data(),
                          .bytes = args.filter.bytes(),
                          .count = args.filter.count(),
                          .extents = args.filter.extents(),
                          .fingerprint = args.filter.fingerprint(),
                          .needed = Prologue::Filters(plan.batch)};
-  run.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
   run.source_correction = &args.source_correction;
   run.filter_zero_point = args.filter_zero_point;
   run.window_sums = args.window_sums;

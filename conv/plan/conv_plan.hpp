@@ -68,11 +68,16 @@ bool ReadsPatches(const Problem& problem, const ConvFacts& facts);
 // a SourceFunctor with wgmma_sm90.
 absl::StatusOr<ConvPlan> MakeConvPlan(const Problem& problem, const ConvFacts& facts);
 
+struct PolicyImage;  // conv/launch/image.hpp
+struct ConvRun;      // conv/launch/run.hpp
+
 // How gemm::Dispatch gets the plans of convolutions, which need no kernel.
 struct ConvolutionPlanner {
   using Problem = conv::Problem;
   using Facts = ConvFacts;
   using Plan = ConvPlan;
+  using Image = PolicyImage;
+  using Run = ConvRun;
   static const gemm::TileFacts& TileOf(const Facts& facts) { return facts; }
   // Checks and errors are those of Convolution::Create. device: null for the CPU.
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,

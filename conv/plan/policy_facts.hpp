@@ -20,17 +20,12 @@ constexpr PoolFacts PoolOf() {
 
 template <class PolicyT>
 constexpr ConvFacts FactsOf() {
-  using AnyKernel = Kernel<PolicyT, 0>;
   using Checked = CheckedPolicy<PolicyT>;
   using Prologue = typename PolicyT::Prologue;
   using Epilogue = typename PolicyT::Epilogue;
   using Dst = typename PolicyT::DstLayout;
   ConvFacts facts;
-  facts.config = PolicyT::config;
-  facts.threads = AnyKernel::kThreads;
-  facts.blocks_by_registers = AnyKernel::kMinBlocksPerSm;
-  facts.shared_bytes = sizeof(typename AnyKernel::SharedStorage);
-  facts.hardware = AnyKernel::kRequires;
+  gemm::AddTileFacts<PolicyT, Kernel<PolicyT, 0>>(facts);
   facts.searches_copies = Checked::kNhwc;
   facts.src_layout = PolicyT::SrcLayout::kName;
   facts.dst_layout = Dst::kName;
@@ -56,18 +51,11 @@ constexpr ConvFacts FactsOf() {
   facts.kind = KindOf<PolicyT>;
   facts.one_kernel = gemm::kOneKernel;
   facts.largest_product = Checked::kLargestProduct;
-  if constexpr (Checked::kWgmma) {
-    facts.wgmma.stage_bytes = AnyKernel::Pipeline::kStageBytes;
-    facts.wgmma.row_threads = AnyKernel::Mainloop::Producer::RowThreads();
-    facts.wgmma.gathers = KindOf<PolicyT> == Kind::kGather;
-    facts.resident_blocks = PolicyT::config.blocks_per_sm;
-  }
+  facts.wgmma.gathers = KindOf<PolicyT> == Kind::kGather;
   facts.element_bytes = Checked::kElementBytes;
   // The configs' instructions count elements of one byte.
   if (!Checked::kSimt && !Checked::kDepthwise) facts.config.instruction.k /= facts.element_bytes;
-  facts.store.activations = Epilogue::kActivations;
   if constexpr (Epilogue::kHasResidual) {
-    facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
     using Layout = typename Epilogue::ResidualStage::Layout;
     facts.output.residual_channel_run = [] {
       if constexpr (std::is_same_v<Layout, epilogues::SameAsDst>) {

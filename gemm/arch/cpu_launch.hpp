@@ -20,7 +20,7 @@ inline namespace WEFT_BACKEND {
 template <class Kernel>
 [[gnu::visibility("hidden")]] void CpuEntry(const void* params, void* shared, cpu::Lane* lane) {
   Kernel()(*static_cast<const typename Kernel::Params*>(params),
-           *static_cast<typename Kernel::SharedStorage*>(shared), Thread{lane});
+           *static_cast<typename Kernel::SharedStorage*>(shared), Thread{{lane}, {}});
 }
 
 // Runs the kernel and returns when all its blocks have ended, or one has failed. `grid` is in

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -205,20 +204,5 @@ using CpuBackEnd = internal::NoCpuBackEnd;
 #define WEFT_INSTANTIATE_ON_CPU(...) \
   static_assert(false, "weft: WEFT_INSTANTIATE_ON_CPU is for a .cpp file")
 #endif
-
-// Copies the epilogue's part of an operator's Arguments to another operator's.
-template <class Arguments, class Dst, class Others>
-[[gnu::visibility("hidden")]] void PassOutput(const Arguments& args, Dst dst, Others* others) {
-  others->dst = dst;
-  others->bias = args.bias;
-  others->channel_alpha = args.channel_alpha;
-  others->residual = args.residual;
-  others->alpha = args.alpha;
-  others->beta = args.beta;
-  others->gamma = args.gamma;
-  others->output_scale = args.output_scale;
-  others->zero_point = args.zero_point;
-  std::construct_at(&others->epilogue, args.epilogue);  // a functor may have members that are const
-}
 
 }  // namespace weft::gemm

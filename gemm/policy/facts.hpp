@@ -53,6 +53,26 @@ struct TileFacts {
   const char* dst_layout = "";
 };
 
+// Puts what policies of products and of convolutions say in the same words. Kernel: any of the policy's.
+template <class PolicyT, class Kernel>
+constexpr void AddTileFacts(TileFacts& facts) {
+  using Epilogue = typename PolicyT::Epilogue;
+  facts.config = PolicyT::config;
+  facts.threads = Kernel::kThreads;
+  facts.blocks_by_registers = Kernel::kMinBlocksPerSm;
+  facts.shared_bytes = sizeof(typename Kernel::SharedStorage);
+  facts.hardware = Kernel::kRequires;
+  if constexpr (PolicyT::config.kMainloop == Mainloop::kWgmmaSm90) {
+    facts.wgmma.stage_bytes = Kernel::Pipeline::kStageBytes;
+    facts.wgmma.row_threads = Kernel::Mainloop::Producer::RowThreads();
+    facts.resident_blocks = PolicyT::config.blocks_per_sm;
+  }
+  facts.store.activations = Epilogue::kActivations;
+  if (Epilogue::kHasResidual) {
+    facts.store.residual_bits = 8 * sizeof(typename Epilogue::ResidualElement);
+  }
+}
+
 // Facts of a policy of matrix products.
 struct GemmFacts : TileFacts {
   bool row_major_c = true;

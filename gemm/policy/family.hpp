@@ -181,7 +181,7 @@ using EachWith = typename internal::EachOf<With, FamilyT>::type;
 template <class Functor>
 concept FamilyOfProducts = internal::kOfProducts<Functor>;
 
-// The policies of a family of products, each as Grouped or as Listed (gemm/list_dispatch.hpp).
+// The policies of a family of products, each as Grouped or as Listed (gemm/gemm_list.hpp).
 // Those with config.cluster_split_k > 1 or config.ping_pong are left out, since neither takes them.
 template <FamilyOfProducts FamilyT>
 using GroupedFamily = typename internal::UndividedOf<Grouped, FamilyT>::type;

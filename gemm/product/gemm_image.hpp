@@ -7,30 +7,46 @@
 #include <type_traits>
 
 #include "weft/gemm/check/epilogue_facts.hpp"
+#include "weft/gemm/launch/params_layout.hpp"
 #include "weft/gemm/launch/params_writer.hpp"
-#include "weft/gemm/policy/output_layout.hpp"
+#include "weft/gemm/policy/facts.hpp"
 #include "weft/gemm/product/gemm_kernels.hpp"
-#include "weft/gemm/product/policy_facts.hpp"
 
 namespace weft::gemm {
 
-// An operand's place in the parameters, and within them that of its tensor map, or of its load functor.
-struct OperandPlace {
-  std::int32_t at = kNoPart, map = kNoPart, load = kNoPart;
-  std::int32_t load_bytes = 0;
-};
+// What the host code, which is not a template, needs to know of GEMM policy PolicyT.
+template <class PolicyT>
+constexpr GemmFacts GemmFactsOf() {
+  GemmFacts facts;
+  AddTileFacts<PolicyT, GemmKernel<PolicyT>>(facts);
+  constexpr bool kTensorCores =
+      CheckedGemmPolicy<PolicyT>::kWgmma || PolicyT::config.kMainloop == Mainloop::kMmaSm80;
+  constexpr int kElementBytes = sizeof(typename PolicyT::Element);
+  if (kTensorCores) facts.config.instruction.k /= kElementBytes >= 8 ? 4 : kElementBytes;
+  facts.store.element_bits = 8 * sizeof(typename PolicyT::Epilogue::Output);
+  facts.element_bytes = sizeof(typename PolicyT::Element);
+  facts.is_complex = kIsComplex<typename PolicyT::Element>;
+  facts.a.bits = kOperandBits<PolicyT, true>, facts.b.bits = kOperandBits<PolicyT, false>;
+  facts.a.access = kOperandAccess<PolicyT, true>, facts.b.access = kOperandAccess<PolicyT, false>;
+  facts.a.loads = kLoads<LoadOf<PolicyT, true>>, facts.b.loads = kLoads<LoadOf<PolicyT, false>>;
+  facts.a.k_major = kKMajorA<PolicyT>;
+  facts.b.k_major = kKMajorB<PolicyT>;
+  facts.wgmma.transposes = CheckedGemmPolicy<PolicyT>::kWgmma && kTransposed<PolicyT>;
+  facts.row_major_c = std::is_same_v<typename PolicyT::LayoutC, layouts::RowMajor>;
+  facts.grouped = kGrouped<PolicyT>;
+  facts.listed = kListed<PolicyT>;
+  facts.int32_sums = std::is_same_v<typename SumOf<typename PolicyT::Element>::type, std::int32_t>;
+  if (std::is_same_v<typename PolicyT::Element, std::uint8_t>) facts.largest_product = 255 * 128;
+  facts.src_layout = kKMajorA<PolicyT> ? (kKMajorB<PolicyT> ? "row x column" : "row x row")
+                                       : (kKMajorB<PolicyT> ? "column x column" : "column x row");
+  facts.dst_layout = facts.row_major_c ? "row" : "column";
+  return facts;
+}
 
-// Offsets in bytes from the beginning of a kernel's parameters, or of a list's product; kNoPart: these
-// have no such part.
-struct GemmLayout {
-  std::int32_t bytes = 0;  // of all
-  // The scheduler's parameters; in a list's product its grid, and the number of its first tile.
-  std::int32_t schedule = kNoPart, first_tile = kNoPart;
-  std::int32_t k_tiles = kNoPart;
-  OperandPlace a, b;
-  std::int32_t output = kNoPart;
-  OutputLayout of_output;
-  std::int32_t ring = kNoPart, tiles = kNoPart, plan = kNoPart;  // wgmma_sm90
+// Of a kernel's parameters, or of a list's product: its schedule is a grid then, and it has the number of its first
+// tile.
+struct GemmLayout : ParamsLayout {
+  std::int32_t first_tile = kNoPart;
 };
 
 struct GemmImage {
@@ -55,20 +71,18 @@ constexpr OperandPlace OperandPlaceOf(const TmaMatrixParams*, std::int32_t at) {
 }
 template <class Load>
 constexpr OperandPlace OperandPlaceOf(const WithLoadParams<Load>*, std::int32_t at) {
-  return {
-      .at = at, .load = at + WEFT_OFFSET(WithLoadParams<Load>, load), .load_bytes = sizeof(Load)};
+  return {.at = at,
+          .functor = at + WEFT_OFFSET(WithLoadParams<Load>, load),
+          .functor_bytes = sizeof(Load)};
 }
 
 // What all parameters have of a product.
 template <class Params>
 constexpr GemmLayout ProductLayoutOf() {
   GemmLayout at;
-  at.bytes = sizeof(Params);
-  at.k_tiles = WEFT_OFFSET(Params, k_tiles);
-  at.a = OperandPlaceOf(static_cast<const decltype(Params::a)*>(nullptr), WEFT_OFFSET(Params, a));
-  at.b = OperandPlaceOf(static_cast<const decltype(Params::b)*>(nullptr), WEFT_OFFSET(Params, b));
-  at.output = WEFT_OFFSET(Params, output);
-  at.of_output = OutputLayoutOf<decltype(Params::output)>();
+  AddProduct<Params>(at);
+  at.a = OperandPlaceOf(static_cast<const decltype(Params::a)*>(nullptr), at.a.at);
+  at.b = OperandPlaceOf(static_cast<const decltype(Params::b)*>(nullptr), at.b.at);
   return at;
 }
 // What all parameters of a list have.
@@ -78,13 +92,6 @@ constexpr GemmLayout ListLayoutOf() {
   at.bytes = sizeof(Params);
   at.schedule = WEFT_OFFSET(Params, schedule);
   return at;
-}
-// What all parameters of wgmma_sm90 have of a launch.
-template <class Params>
-constexpr void AddRing(GemmLayout& at) {
-  at.ring = WEFT_OFFSET(Params, ring);
-  at.tiles = WEFT_OFFSET(Params, tiles);
-  at.plan = WEFT_OFFSET(Params, plan);
 }
 
 // GemmLayoutOf of a pointer to parameters: one function for each kind of them.
@@ -103,8 +110,7 @@ constexpr GemmLayout GemmLayoutOf(const WgmmaGemmParams<PolicyT>*) {
 }
 template <class PolicyT>
 constexpr GemmLayout GemmLayoutOf(const GemmParams<Listed<PolicyT>>*) {
-  using Params = GemmParams<Listed<PolicyT>>;
-  return ListLayoutOf<Params>();
+  return ListLayoutOf<GemmParams<Listed<PolicyT>>>();
 }
 template <class PolicyT>
 constexpr GemmLayout GemmLayoutOf(const WgmmaGemmParams<Listed<PolicyT>>*) {

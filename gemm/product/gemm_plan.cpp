@@ -216,28 +216,6 @@ absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFact
   return plan;
 }
 
-PlanCounts CountsOfList(const std::vector<PlanCounts>& products) {
-  PlanCounts list;
-  double k_tiles = 0.0, useful = 0.0, column_clocks = 0.0;
-  for (const PlanCounts& p : products) {
-    const double tiles = p.blocks();
-    list.wgmma = p.wgmma;
-    list.tiles_m += p.blocks();
-    k_tiles += tiles * p.k_tiles;
-    useful += tiles * p.k_tiles * p.useful;
-    column_clocks += tiles * p.k_tiles * p.wgmma.column_clocks;
-    list.bytes += p.bytes;
-  }
-  list.tiles_n = 1;
-  list.wgmma.last_steps = list.wgmma.steps;  // a list multiplies the zeros past the end of k, too
-  if (k_tiles > 0.0) {
-    list.k_tiles = static_cast<std::int32_t>(std::ceil(k_tiles / double(list.tiles_m)));
-    list.useful = useful / k_tiles;
-    list.wgmma.column_clocks = column_clocks / k_tiles;
-  }
-  return list;
-}
-
 absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const GemmFacts& facts,
                                            const arch::DeviceLimits* device) {
   if (device != nullptr) {
@@ -246,8 +224,9 @@ absl::StatusOr<GemmPlan> GemmPlanner::Make(const GemmProblem& problem, const Gem
   return MakeGemmPlan(problem, facts);
 }
 
-absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmFacts& facts,
-                                                   const arch::DeviceLimits* device) {
+absl::StatusOr<GemmListPlan> MakeGemmListPlan(absl::Span<const GemmProblem> problems,
+                                              const GemmFacts& facts,
+                                              const arch::DeviceLimits* device) {
   if (device != nullptr) {
     if (absl::Status s = CheckDevice("gemm", facts, *device); !s.ok()) return s;
   }
@@ -260,7 +239,6 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
                                               "; split the list"));
   }
   GemmListPlan list;
-  std::vector<PlanCounts> counts;  // of the products that have tiles
   for (std::size_t i = 0; i < problems.size(); ++i) {
     if (const std::int64_t batch = problems[i].batch; batch != 1) {
       return OfProduct(
@@ -275,16 +253,12 @@ absl::StatusOr<GemmListPlan> GemmListPlanner::Make(Problem problems, const GemmF
                               absl::StrCat("gemm: tiles=", end, " up to here exceed ", kInt32Max,
                                            "; use a larger threadblock tile or split the list")));
     }
-    if (plan->tiles > 0) {
-      if (list.tiles() == 0) list.some = i;
-      counts.push_back(plan->counts);
-    }
+    if (plan->tiles > 0 && list.tiles() == 0) list.some = i;
     list.ragged_k = list.ragged_k || plan->ragged_k;
     list.first.push_back(Int32(end));
     list.products.push_back(*std::move(plan));
   }
   if (list.tiles() == 0) list.some = problems.size();
-  list.counts = CountsOfList(counts);
   return list;
 }
 

@@ -46,21 +46,22 @@ struct GemmPlan {
 // 1 blocks.
 absl::StatusOr<GemmPlan> MakeGemmPlan(const GemmProblem& problem, const GemmFacts& facts);
 
-// The counts of a list of products as if it were one product with the tiles of all, each of which
-// has as many k tiles as the tiles have on average.
-PlanCounts CountsOfList(const std::vector<PlanCounts>& products);
-
 // The height of BandedTileGrid's bands: the rows of tiles whose tiles blocks take together.
 std::int32_t BandOf(const TileShape& tile);
 
 // One line for people: tile, grid, shared memory, layouts.
 std::string DescribeGemm(const GemmPlan& plan, const GemmFacts& facts);
 
+struct GemmImage;  // gemm/product/gemm_image.hpp
+struct GemmRun;    // gemm/product/gemm_start.hpp
+
 // How Dispatch (gemm/choose/choice.hpp) gets the plans of matrix products, which need no kernel.
 struct GemmPlanner {
   using Problem = GemmProblem;
   using Facts = GemmFacts;
   using Plan = GemmPlan;
+  using Image = GemmImage;
+  using Run = GemmRun;
   static const TileFacts& TileOf(const Facts& facts) { return facts; }
   // Checks and errors are those of Gemm::Create. device: null for the CPU.
   static absl::StatusOr<Plan> Make(const Problem& problem, const Facts& facts,
@@ -80,25 +81,14 @@ struct GemmListPlan {
   std::vector<GemmPlan> products;
   std::vector<std::int32_t> first = {0};  // tiles before each product, then their total
   std::size_t some = 0;   // the first product that has tiles; products.size() if none has
-  PlanCounts counts;      // those of CountsOfList
   bool ragged_k = false;  // of a product of it
 
   std::int32_t tiles() const { return first.back(); }
 };
 
-// The same of lists.
-struct GemmListPlanner {
-  using Problem = absl::Span<const GemmProblem>;
-  using Facts = GemmFacts;
-  using Plan = GemmListPlan;
-  static const TileFacts& TileOf(const Facts& facts) { return facts; }
-  // Checks and errors are those of Gemm<Listed<P>>::Create. device: null for the CPU.
-  static absl::StatusOr<Plan> Make(Problem problems, const Facts& facts,
-                                   const arch::DeviceLimits* device);
-  template <class Machine>
-  static Prediction Predict(const Plan& plan, const Facts& facts, const Machine& machine) {
-    return gemm::Predict(plan.counts, facts, machine);
-  }
-};
+// How Gemm<Listed<P>> gets its plan; checks and errors are those of its Create. device: null for the CPU.
+absl::StatusOr<GemmListPlan> MakeGemmListPlan(absl::Span<const GemmProblem> problems,
+                                              const GemmFacts& facts,
+                                              const arch::DeviceLimits* device);
 
 }  // namespace weft::gemm

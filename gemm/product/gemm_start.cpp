@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "weft/gemm/check/argument_checks.hpp"
+#include "weft/gemm/check/gemm_checks.hpp"
 #include "weft/gemm/check/list_checks.hpp"
 #include "weft/gemm/tile/tile_grid.hpp"
 
@@ -93,7 +95,7 @@ int KernelNumber(const GemmImage& image, bool ragged_k) {
 void PutOperand(const OperandPlace& at, const MatrixParams& matrix, const void* load,
                 const ParamsWriter& params) {
   params.Put(at.at, matrix);
-  params.PutBytes(at.load, load, static_cast<std::size_t>(at.load_bytes));
+  params.PutBytes(at.functor, load, static_cast<std::size_t>(at.functor_bytes));
 }
 
 // Puts what a kernel is given of a product, without its schedule.
@@ -183,7 +185,7 @@ absl::Status Put(const GemmImage& image, const GemmPlan& plan, const GemmRun& ru
   return PutProduct(image, plan, run, make, params);
 }
 
-absl::Status CheckGroupOffsets(const GemmFacts& f, const GemmRun& run) {
+absl::Status RefuseGroupOffsets(const GemmFacts& f, const GemmRun& run) {
   if (f.grouped || run.group_offsets.address == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "gemm: args.group_offsets is set but the policy is no weft::gemm::Grouped<P>; leave it null");
@@ -197,7 +199,7 @@ absl::Status CheckTensors(const GemmFacts& f, const Tensors& t) {
 }  // namespace
 
 absl::Status CheckArguments(const GemmImage& image, const GemmPlan& plan, const GemmRun& run) {
-  if (absl::Status s = CheckGroupOffsets(image.facts, run); !s.ok()) return s;
+  if (absl::Status s = RefuseGroupOffsets(image.facts, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
   return CheckTensors(image.facts, TensorsOf(image, plan.problem, run));
 }
@@ -208,7 +210,7 @@ absl::Status CheckArguments(const GemmImage& image, const GemmListPlan& plan,
   std::vector<ListedTensor> tensors;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const GemmPlan& product = plan.products[i];
-    if (absl::Status s = CheckGroupOffsets(image.facts, runs[i]); !s.ok()) return OfProduct(i, s);
+    if (absl::Status s = RefuseGroupOffsets(image.facts, runs[i]); !s.ok()) return OfProduct(i, s);
     if (product.problem.IsEmpty()) continue;
     const Tensors all = TensorsOf(image, product.problem, runs[i]);
     if (absl::Status s = CheckTensors(image.facts, all); !s.ok()) return OfProduct(i, s);
@@ -227,6 +229,11 @@ absl::Status Start(const GemmImage& image, const GemmPlan& plan, const GemmRun& 
                    const BackEnd& on, RunFunction<BackEnd> start) {
   if (absl::Status s = CheckArguments(image, plan, run); !s.ok()) return s;
   if (plan.problem.IsEmpty()) return absl::OkStatus();
+  if (std::is_same_v<BackEnd, CpuBackEnd> && image.facts.grouped) {  // which can read the offsets
+    const auto* offsets = static_cast<const std::int32_t*>(run.group_offsets.address);
+    const auto groups = static_cast<std::size_t>(plan.problem.batch);
+    if (absl::Status s = CheckGroupOffsets(plan.problem, {offsets, groups}); !s.ok()) return s;
+  }
   ParamsBuffer params(image.defaults, image.launch.bytes);
   const ParamsWriter writer = params.writer();
   if (absl::Status s = Put(image, plan, run, BackEnd::kMakeMap, writer); !s.ok()) return s;

@@ -3,13 +3,33 @@
 // back end.
 #pragma once
 
+#include "weft/gemm/check/output_run.hpp"
 #include "weft/gemm/launch/launch.hpp"
 #include "weft/gemm/product/gemm_image.hpp"
 #include "weft/gemm/product/gemm_plan.hpp"
-#include "weft/gemm/product/gemm_run.hpp"
 #include "weft/layouts/base/abseil.hpp"
 
 namespace weft::gemm {
+
+// A run of a matrix product without the types of its policy. It points into the Arguments.
+struct GemmRun {
+  GivenTensor a, b, group_offsets;
+  const void *load_a = nullptr,
+             *load_b = nullptr;  // the run-time values of load functors, as bytes
+  OutputRun output;
+};
+
+// The run that these arguments describe.
+template <class Epilogue, class Arguments>
+[[gnu::visibility("hidden")]] GemmRun GemmRunOf(const Arguments& args) {
+  GemmRun run;
+  run.a = internal::TensorOf(args.a);
+  run.b = internal::TensorOf(args.b);
+  run.group_offsets = internal::TensorOf(args.group_offsets);
+  run.load_a = &args.load_a, run.load_b = &args.load_b;
+  run.output = OutputRunOf<Epilogue>(args, args.c);
+  return run;
+}
 
 // Everything that is checked before a launch. Where C has no elements, any run is right.
 absl::Status CheckArguments(const GemmImage& image, const GemmPlan& plan, const GemmRun& run);

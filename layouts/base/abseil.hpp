@@ -58,6 +58,7 @@
 #undef Y
 #undef Z
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"

@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("layouts", "gemm", "prologues", "epilogues", "conv")
 TYPES = re.compile(r"(template|class|struct|using|concept|union|extern)\b")
-HIDDEN = re.compile(r"\b(inline|constexpr|consteval|WEFT_DEVICE)\b|gnu::visibility|\w::\w+\(")  # a member: as it is declared
+HIDDEN = re.compile(r"\b(inline|constexpr|consteval|WEFT_DEVICE)\b|gnu::visibility|[\w>]::\w+\(")  # a member: as it is declared
 
 
 def end_of(text: str, at: int, opening: str, closing: str) -> int:

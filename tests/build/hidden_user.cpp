@@ -13,7 +13,6 @@
 #include "weft/gemm/dispatch.hpp"
 #include "weft/gemm/gemm.hpp"
 #include "weft/gemm/gemm_list.hpp"
-#include "weft/gemm/list_dispatch.hpp"
 #include "weft/gemm/ready_made.hpp"
 
 namespace user {
@@ -66,7 +65,6 @@ void All(const weft::conv::Problem& problem, const weft::gemm::GemmProblem& prod
   Use<gemm::Dispatch<gemm::DoubleGemmFamily<>>>(product);
   using Listed = gemm::Listed<Product<std::int8_t, Sums, Mma128x128>>;
   UseList<gemm::Gemm<Listed>>({product});
-  UseList<gemm::Dispatch<gemm::Family<Listed>>>({product});
 }
 
 }  // namespace user

@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(arch ${WEFT_SOURCES}/gemm/arch)
-file(GLOB_RECURSE headers ${arch}/cuda_*.hpp ${arch}/cpu_thread.hpp ${arch}/cpu_hopper.hpp ${arch}/cpu_cluster.hpp)
+file(GLOB_RECURSE headers ${arch}/cuda_*.hpp ${arch}/cpu_thread.hpp ${arch}/cpu_dot.hpp ${arch}/cpu_hopper.hpp ${arch}/cpu_cluster.hpp)
 set(members)
 foreach(header IN LISTS headers)
   # The parts of Thread, without what is not for users.

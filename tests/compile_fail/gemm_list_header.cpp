@@ -1,5 +1,5 @@
 // A list is no single product, whose Create and Run it would be given.
-// EXPECT: static assertion failed: weft: include weft/gemm/list_dispatch.hpp for a Dispatch of Listed policies
+// EXPECT: static assertion failed: weft: Dispatch takes no Listed policies
 // MAX_ERRORS: 11
 #include "tests/compile_fail/gemm_base.hpp"
 #include "weft/gemm/dispatch.hpp"

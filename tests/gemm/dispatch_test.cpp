@@ -15,6 +15,7 @@
 #include "tests/gemm/table/check.hpp"
 #include "weft/conv/choose/tuning.hpp"
 #include "weft/conv/problem/problem_name.hpp"
+#include "weft/gemm/dispatch_choice.hpp"
 #include "weft/gemm/ready_made.hpp"
 
 namespace weft::gemm {

@@ -205,5 +205,17 @@ TEST(PackFilter, PacksAlignsAndKnowsItsExtents) {
   EXPECT_THAT(std::string(short_of.status().message()), HasSubstr("KCRS"));
 }
 
+TEST(Packing, BadExtentsAndSizes) {
+  const std::vector<std::int8_t> values(10);
+  const auto wrong_size =
+      PackFilter<CxRSKx<4>, KCRS, std::int8_t>(FilterExtents{2, 3, 3, 3}, values);
+  EXPECT_EQ(wrong_size.status().message(),
+            "layouts: source.size()=10 is not 54, the elements of KCRS with these extents");
+  const auto zero = PackFilter<CxRSKx<4>, KCRS, std::int8_t>(FilterExtents{2, 0, 3, 3}, values);
+  EXPECT_EQ(zero.status().message(), "layouts: extents.c=0 is not positive; give 1 or more");
+  const auto tensor = ConvertTensor<NCHW, NHWC, std::int8_t>({1, 2, -3, 4}, values);
+  EXPECT_EQ(tensor.status().message(), "layouts: extents.h=-3 is not positive; give 1 or more");
+}
+
 }  // namespace
 }  // namespace weft
