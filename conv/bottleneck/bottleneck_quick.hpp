@@ -43,12 +43,13 @@ NoQuickChain QuickChainOf(const void*);
 
 }  // namespace internal
 
-// A channel's numbers: a sum is limited to `most`, the first that makes the greatest integer, which
-// takes one instruction with the addition of the bias.
+// A channel's numbers. bias: that of the sum, of bytes with kWhole. limit: of steps the sum, with the
+// bias, that makes the greatest integer, and of bytes kWhole. An addition of a register and a limit in
+// another are one instruction; of numbers that the compiler knows they are two.
 struct QuickValue {
   float alpha = 0.0f;
   std::int32_t bias = 0;
-  std::int32_t most = (std::numeric_limits<std::int32_t>::max)();
+  std::int32_t limit = (std::numeric_limits<std::int32_t>::max)();
 };
 
 template <class Epilogue>
@@ -67,17 +68,19 @@ struct Quick {
   static constexpr float kWholeValue = 8388608.0f;
 
   static constexpr bool TakesBytes(float zero_point) { return zero_point == Steps::kLeast; }
-  static constexpr bool TakesBytes(const QuickValue& v) {
+  // Sets `limit` and adds to `bias`.
+  static constexpr bool TakesBytes(QuickValue* v) {
     constexpr std::int32_t kMostBias = 1 << 29;
-    return v.alpha >= 256.0f / kWholeValue && v.alpha <= 1e30f && v.bias <= kMostBias &&
-           v.bias >= -kMostBias;
+    const std::int32_t bias = v->bias;
+    v->bias = Plus(bias, kWhole), v->limit = kWhole;
+    return v->alpha >= 256.0f / kWholeValue && v->alpha <= 1e30f && bias <= kMostBias &&
+           bias >= -kMostBias;
   }
   // The integer less the least one, to be rounded and limited at its greatest.
-  static constexpr float ByteOf(std::int32_t sum, std::int32_t bias_and_whole, float alpha,
-                                float less_whole) {
-    const std::int32_t bits = Plus(sum, bias_and_whole), whole = kWhole;
-    const std::int32_t limited = bits > whole ? bits : whole;
-    return epilogues::Fma(std::bit_cast<float>(limited), alpha, less_whole);
+  static constexpr float ByteOf(std::int32_t sum, const QuickValue& v) {
+    const std::int32_t bits = Plus(sum, v.bias);
+    return epilogues::Fma(std::bit_cast<float>(bits > v.limit ? bits : v.limit), v.alpha,
+                          epilogues::Mul(v.alpha, -kWholeValue));
   }
 
   // --- Integers in units of QuantizeSteps --------------------------------------------------------
@@ -86,17 +89,17 @@ struct Quick {
     return zero_point >= Steps::kLeast && zero_point <= Steps::kMost &&
            zero_point == static_cast<float>(static_cast<std::int32_t>(zero_point));
   }
-  // Finds `most`; false if no sum makes just the greatest integer, or greater sums make lesser ones.
+  // Sets `limit`; false if no sum makes just the greatest integer, or greater sums make lesser ones.
   static constexpr bool TakesSteps(float zero_point, QuickValue* v) {
     if (!(v->alpha > 0.0f && v->alpha <= 1e30f)) return false;
-    v->most = epilogues::RoundHalfEven((Steps::kMost - zero_point) / v->alpha);
-    const float steps = epilogues::Mul(v->alpha, static_cast<float>(v->most));
-    return v->most == (std::numeric_limits<std::int32_t>::max)() ||
+    v->limit = epilogues::RoundHalfEven((Steps::kMost - zero_point) / v->alpha);
+    const float steps = epilogues::Mul(v->alpha, static_cast<float>(v->limit));
+    return v->limit == (std::numeric_limits<std::int32_t>::max)() ||
            epilogues::RoundFirst{}(steps) == Steps::kMost - zero_point;
   }
   static constexpr float UnitsOf(const Steps& steps, std::int32_t sum, const QuickValue& v) {
     const std::int32_t biased = Plus(sum, v.bias);
-    const auto limited = static_cast<float>(biased < v.most ? biased : v.most);
+    const auto limited = static_cast<float>(biased < v.limit ? biased : v.limit);
     return steps.UnitsUpToMost(epilogues::Mul(v.alpha, limited));
   }
 

@@ -40,7 +40,7 @@ struct BottleneckMath {
   struct alignas(16) Value {
     float alpha;
     typename Epilogue::BiasValue bias;
-    std::int32_t most;  // QuickValue's
+    std::int32_t quick_bias, limit;  // QuickValue's
   };
   static_assert(sizeof(Value) == BottleneckShape::kValueBytes);
   // What a thread keeps of its two channels.
@@ -66,11 +66,11 @@ struct BottleneckMath {
         if constexpr (kSteps) {
           is_quick = is_quick && Way::TakesSteps(ZeroPoint(p), &quick);
         } else {
-          is_quick = is_quick && Way::TakesBytes(quick);
+          is_quick = is_quick && Way::TakesBytes(&quick);
         }
       }
       t.StoreSharedAt(to + static_cast<std::uint32_t>(k * BottleneckShape::kValueBytes),
-                      Value{c.alpha[0], c.bias[0], quick.most});
+                      Value{c.alpha[0], c.bias[0], quick.bias, quick.limit});
     }
     if (!is_quick) t.StoreSharedAt(slow, std::uint32_t{1});
   }
@@ -85,7 +85,7 @@ struct BottleneckMath {
       c.k = k + i, c.count = 1;
       c.alpha[0] = value.alpha;
       c.bias[0] = value.bias;
-      if constexpr (Way::kExists) pair.quick[i] = {value.alpha, value.bias, value.most};
+      if constexpr (Way::kExists) pair.quick[i] = {value.alpha, value.quick_bias, value.limit};
     }
   }
 
@@ -121,11 +121,7 @@ struct BottleneckMath {
     float values[4];
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
-      const QuickValue& q = pair.quick[v % 2];
-      values[v] =
-          Way::ByteOf(sums[Sum(j, v)],
-                      static_cast<std::int32_t>(static_cast<std::uint32_t>(q.bias) + Way::kWhole),
-                      q.alpha, epilogues::Mul(q.alpha, -Way::kWholeValue));
+      values[v] = Way::ByteOf(sums[Sum(j, v)], pair.quick[v % 2]);
     }
     const std::uint32_t word = t.template PackSaturated<std::uint8_t, false>(values);
     return Way::Steps::kLeast == 0.0f ? word : word ^ 0x80808080u;

@@ -53,6 +53,18 @@ TYPED_TEST(Blocks, ZeroPoints) {
                               options);
 }
 
+// Many values lie outside the bytes' range; a channel of a part decides how all of it is computed.
+TYPED_TEST(Blocks, LargeAndOddScales) {
+  BottleneckOptions options;
+  options.run.seed = 7;
+  options.steps = 2.5f;
+  const auto p = WithChannels<TypeParam>({.n = 1, .h = 5, .w = 12}, 64, 128);
+  ExpectBottleneck<TypeParam>(p, options);
+  options.steps = 1.0f;
+  options.has_odd_one = true;
+  ExpectBottleneck<TypeParam>(p, options);
+}
+
 // Blocks go through all their patches several times.
 TYPED_TEST(Blocks, ManyTiles) {
   BottleneckOptions options;

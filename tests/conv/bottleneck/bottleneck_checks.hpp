@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -64,7 +65,7 @@ struct PartData {
   Epilogue epilogue{};
   PackedFilterBuffer<CxRSKx<32>, std::int8_t> packed;
   OperatorMemory<std::int8_t> filter_memory;
-  OperatorMemory<float> alpha_memory;
+  std::optional<OperatorMemory<float>> alpha_memory;  // Rescale makes it anew
   OperatorMemory<Bias> bias_memory;
 
   PartData(const Problem& p, std::mt19937& engine)
@@ -99,10 +100,16 @@ struct PartData {
     return values;
   }
 
+  void Rescale(float all, float of_one) {
+    for (float& value : alpha) value *= all;
+    alpha[1] *= of_one;
+    alpha_memory.emplace(alpha);
+  }
+
   template <class Args>
   void Fill(Args* args) const {
     args->filter = packed.At(filter_memory.get());
-    args->channel_alpha = alpha_memory.get();
+    args->channel_alpha = alpha_memory->get();
     args->bias = bias_memory.get();
     args->zero_point = zero_point;
     args->epilogue = epilogue;
@@ -155,6 +162,7 @@ struct PartData {
 template <>
 struct PartData<void> {
   PartData(const Problem&, std::mt19937&) {}
+  void Rescale(float, float) {}
 };
 
 // Element (n, c, h, w) of NCHW in NCxHWx<32>, whose channels are whole blocks.
@@ -177,6 +185,8 @@ struct BottleneckOptions {
   int padding = 0;
   float second_zero_point = 0.0f;  // of t2; t1's is the padding
   bool filters_are_constant = false;
+  float steps = 1.0f;        // factor of all scales
+  bool has_odd_one = false;  // a channel of each part whose numbers take the way that all numbers may
 };
 
 // Sets the numbers of a QuantizedAdd.
@@ -221,6 +231,10 @@ struct BottleneckData {
         third(p.third(), engine),
         src(ToBlocks(p.src(), x)),
         dst(std::vector<Output>(static_cast<std::size_t>(p.n * p.k * p.h * p.w), Output{77})) {
+    first.Rescale(options.steps, options.has_odd_one ? -1.0f : 1.0f);
+    second.Rescale(options.steps, options.has_odd_one ? 1e-3f : 1.0f);
+    third.Rescale(options.steps, options.has_odd_one ? 1e3f : 1.0f);
+    projection.Rescale(options.steps, options.has_odd_one ? -1.0f : 1.0f);
     first.zero_point = static_cast<float>(options.padding);
     second.zero_point = options.second_zero_point;
     SetAddition(&third.epilogue, &third.gamma);
