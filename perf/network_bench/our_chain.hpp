@@ -1,7 +1,6 @@
 // A chain as a network on a GPU, whose convolutions are run again and again without what quantises their inputs.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
