@@ -141,6 +141,7 @@ struct BottleneckKernel {
   using OfProjection = BottleneckProduct<kTile, typename PolicyT::Element>;
   using TileSums = typename OfThird::Sums;
   using PatchSums = typename OfFirst::Sums;
+  static constexpr bool kDeep = (config.variant & 2) != 0;
   // The beginning of a patch's sums as those of a tile: the next tile's first product takes the place of
   // sums that have become bytes.
   WEFT_DEVICE static TileSums& Beginning(PatchSums& sums) {
@@ -177,12 +178,20 @@ struct BottleneckKernel {
       int patch = group_, full = group_, parity = 0;
       PatchSums sums;
       t_.MbarWait(bar_.filter(0), 0);
-      t_.MbarWait(bar_.full(full), 0);
-      StartFirst(Roles::Patch(tiling, base_, patch), sums);
-      t_.WgmmaCommit();
+      if constexpr (!kDeep) {
+        t_.MbarWait(bar_.full(full), 0);
+        StartFirst(Roles::Patch(tiling, base_, patch), sums);
+        t_.WgmmaCommit();
+      }
+      bool is_begun = false;  // kDeep: whether t1 is made and its product is in flight
       WEFT_NO_UNROLL
       while (true) {
         const BottleneckTilePlace at(tiling, config.rows, tile);
+        if (kDeep && !is_begun) {
+          t_.MbarWait(bar_.full(full), parity);
+          Begin(at, Roles::Patch(tiling, base_, patch), sums);
+          t_.WgmmaCommit();
+        }
         const std::uint32_t x = Roles::Patch(tiling, base_, patch);
         const int this_patch = patch;
         tile += step;
@@ -192,8 +201,12 @@ struct BottleneckKernel {
         full += kGroups;
         if (full >= kGroups * tiling.patches) full -= kGroups * tiling.patches, parity ^= 1;
 
-        FinishFirst(at, sums);
-        RunSecond(x);
+        if constexpr (!kDeep) {
+          FinishFirst(at, sums);
+          StartSecond(Beginning(sums));
+          t_.WgmmaCommit();
+        }
+        FinishSecond(x, Beginning(sums));
         // A patch of its own is needed, else the next tile waits for this one's.
         const bool early = more && tiling.patches > kGroups;
         const auto start = [&](bool wanted) {
@@ -201,7 +214,16 @@ struct BottleneckKernel {
           t_.MbarWait(bar_.full(full), parity);
           StartFirst(Roles::Patch(tiling, base_, patch), sums);
         };
-        const auto start_next = [&] { start(early); };
+        const auto start_next = [&] {
+          if constexpr (kDeep) {
+            is_begun = early;
+            if (!early) return;
+            t_.MbarWait(bar_.full(full), parity);
+            Begin({tiling, config.rows, tile}, Roles::Patch(tiling, base_, patch), sums);
+          } else {
+            start(early);
+          }
+        };
         if constexpr (kInPlace) {
           RunInPlace(x, sums, start_next);
         } else {
@@ -210,8 +232,10 @@ struct BottleneckKernel {
         }
         is_first_ = false;
         if (!more) break;
-        start(!early);
-        t_.WgmmaCommit();
+        if constexpr (!kDeep) {
+          start(!early);
+          t_.WgmmaCommit();
+        }
       }
       t_.template WgmmaWait<0>();
     }
@@ -238,17 +262,18 @@ struct BottleneckKernel {
     WEFT_DEVICE void FinishFirst(const BottleneckTilePlace& at, PatchSums& sums) {
       if (is_first_) {
         t_.MbarWait(bar_.values(), 0);
+        int slow = 0;
         WEFT_UNROLL
         for (int i = 0; i < Roles::kSlowWords; ++i) {
-          slow_[i] = t_.WarpUniform(
-              static_cast<int>(t_.LoadSharedAt<std::uint32_t>(Roles::SlowAt(base_, i))));
+          slow |= static_cast<int>(t_.LoadSharedAt<std::uint32_t>(Roles::SlowAt(base_, i))) << i;
         }
+        slow_ = t_.WarpUniform(slow);
       }
       typename First::Pair channels;
       First::Read(t_, Roles::FirstValues(p_.tiling, base_), channel_, channels);
       t_.template WgmmaWait<0>();
       t_.KeepInPlace(sums);
-      Put<First, kPatch / 8>(p_.first, slow_[0], channels, sums, kPlane);
+      Put<First, kPatch / 8>(p_.first, slow_ & 1, channels, sums, kPlane);
       FillPadding(at);
       Publish();
     }
@@ -262,13 +287,10 @@ struct BottleneckKernel {
           Swizzled(middle_ + plane_ * static_cast<std::uint32_t>(plane_bytes) + pixel_);
       if constexpr (Part::Way::kChain == QuickChain::kBytes) {
         if (slow == 0) {
-          PutWords<kEights>(to, [&](int i) {
-            return Part::PackQuickBytes(t_, channels, sums, i);
-          });
+          PutWords<kEights>(to, [&](int i) { return Part::PackQuickBytes(t_, channels, sums, i); });
         } else {
-          PutWords<kEights>(to, [&](int i) {
-            return Part::template Pack<true>(t_, output, channels, sums, i);
-          });
+          PutWords<kEights>(
+              to, [&](int i) { return Part::template Pack<true>(t_, output, channels, sums, i); });
         }
       } else {
         Part::WithShift(output, [&]<bool kShift>() {
@@ -317,10 +339,19 @@ struct BottleneckKernel {
       }
     }
 
-    // t2 of the tile, in the place of t1. The residual is read meanwhile.
-    WEFT_DEVICE void RunSecond(std::uint32_t x) {
+    // Makes t1 and starts its product. All other products of the thread are over.
+    WEFT_DEVICE void Begin(const BottleneckTilePlace& at, std::uint32_t x, PatchSums& sums) {
+      StartFirst(x, sums);
+      t_.WgmmaCommit();
+      t_.template WgmmaWait<0>();
+      Sync();  // all products have read t2
+      FinishFirst(at, sums);
+      StartSecond(Beginning(sums));
+    }
+
+    // Starts the product of t1.
+    WEFT_DEVICE void StartSecond(TileSums& sums) const {
       if (is_first_) t_.MbarWait(bar_.filter(1), 0);
-      typename OfSecond::Sums sums;
       t_.KeepInPlace(sums);
       t_.WgmmaFence();
       WEFT_UNROLL
@@ -332,14 +363,17 @@ struct BottleneckKernel {
                                                i * BottleneckShape::kFilterBlock),
             middle_ + static_cast<std::uint32_t>(i / 9 * kPlane + shift), i > 0);
       }
-      t_.WgmmaCommit();
+    }
+
+    // t2 of the tile, in the place of t1. The residual is read meanwhile.
+    WEFT_DEVICE void FinishSecond(std::uint32_t x, TileSums& sums) {
       typename Second::Pair channels;
       Second::Read(t_, Roles::SecondValues(p_.tiling, base_), channel_, channels);
       if constexpr (kInPlace) ReadResiduals(x, 0);
       t_.template WgmmaWait<0>();
       t_.KeepInPlace(sums);
       Sync();  // all products have read t1
-      Put<Second, kMatrices>(p_.second, slow_[1], channels, sums, kTilePlane);
+      Put<Second, kMatrices>(p_.second, slow_ & 2, channels, sums, kTilePlane);
       Publish();
     }
 
@@ -391,7 +425,7 @@ struct BottleneckKernel {
         });
       };
       if constexpr (Third::Way::kChain == QuickChain::kSteps) {
-        if (slow_[2] == 0) {
+        if ((slow_ & 4) == 0) {
           const float gamma = epilogues::Mul(p_.third.gamma, 1.0f / kUnit);
           PutWords<kMatrices>(place, [&](int i) {
             return Third::PackQuickSteps(t_, p_.third, channels, sums, i, gamma,
@@ -406,7 +440,8 @@ struct BottleneckKernel {
     }
     // The bytes of x, which are the residual.
     WEFT_DEVICE void PutInPlace(int chunk, const TileSums& sums,
-                                const std::uint32_t (&residuals)[kMatrices], std::uint32_t x) const {
+                                const std::uint32_t (&residuals)[kMatrices],
+                                std::uint32_t x) const {
       constexpr bool kUnits = std::is_same_v<typename PolicyT::Element, std::uint8_t> &&
                               Third::Way::kChain == QuickChain::kSteps && (config.variant & 1) == 0;
       PutOutputs<kUnits ? arch::Thread::kByteUnit : 1.0f>(
@@ -499,8 +534,7 @@ struct BottleneckKernel {
           PutOutputs<Part::kAddedUnit>(
               chunk, other_sums, [&](int i, int v) { return added[Part::Sum(i, v)]; }, to);
         } else {
-          PutOutputs<1.0f>(
-              chunk, other_sums, [](int, int) { return 0.0f; }, to);
+          PutOutputs<1.0f>(chunk, other_sums, [](int, int) { return 0.0f; }, to);
         }
         if (!last) Multiply(chunk + 1, other_sums);
         t_.WgmmaCommit();
@@ -540,7 +574,7 @@ struct BottleneckKernel {
         }
       };
       if constexpr (Part::Way::kChain == QuickChain::kBytes) {
-        if (slow_[3] == 0) {
+        if ((slow_ & 8) == 0) {
           WEFT_UNROLL
           for (int i = 0; i < kMatrices; ++i) {
             WEFT_UNROLL
@@ -570,7 +604,7 @@ struct BottleneckKernel {
     std::uint32_t residual_[2];
     bool is_first_ = true;  // the first tile, which waits for the filters
     int number_ = 0;        // of rounds of 128 channels so far
-    int slow_[Roles::kSlowWords] = {};  // whether a part is not quick
+    int slow_ = 0;          // bit i: whether part i is not quick
     std::uint32_t residuals_[2][kMatrices] = {};
   };
 };
