@@ -3,7 +3,8 @@
 
     perf/networks.py make FOLDER --only '*_224_u8' yolo_320_u8    # here: models by onnxruntime's quantiser, and its outputs (packages onnx, onnxruntime)
     perf/networks.py run FOLDER --json=FILE                       # there: packages weft and torch
-    perf/networks.py run FOLDER --json=FILE --peers default       # the same networks in half by torch.compile, beside the times of the file
+    perf/networks.py peers FOLDER --json=PEERS --peers default    # the same networks in half by torch.compile, on this GPU or another of its kind
+    perf/networks.py join FOLDER --json=FILE --beside=PEERS       # puts the peers' times beside ours
     perf/networks.py unpack FOLDER                                # the networks as .weft files beside those of make
 
 Models have random weights, which are drawn there again (drawn_models.py); outputs are onnxruntime's on x86, of four random images, but of
@@ -180,8 +181,38 @@ def unpack(folder, patterns):
             path.with_suffix(".weft").write_bytes(drawn_models.unpack(path)[0])
 
 
-def run(folder, output, patterns, modes, tunes, bits=False):
-    """Measures each network of the folder that the result file does not have; called again, it goes on. The peers come last.
+def run_peers(folder, output, patterns, modes):
+    """Measures the peers of each network of the folder that the result file does not have: milliseconds by names, batches and modes."""
+    found = json.loads(output.read_text()) if output.exists() else {}
+    for path in sorted(folder.glob("*_224_*.npz"), key=lambda path: path.stat().st_size) + sorted(folder.glob("*_320_*.npz")):
+        with np.load(path) as file:
+            model = json.loads(str(file["notes"]))["model"]
+        if model is None or not fits(path.stem, patterns):
+            continue
+        size = int(path.stem.split("_")[-2])
+        for batch in ("1", "64"):
+            of = found.setdefault(path.stem, {}).setdefault(batch, {})
+            missing = [mode for mode in modes if mode not in of]
+            if missing:
+                of.update(peers(model, (3, size, size), int(batch), missing))
+                output.write_text(json.dumps(found, indent=1) + "\n")
+                print(path.stem, batch, of, flush=True)
+
+
+def join(output, beside):
+    """Puts the milliseconds of run_peers into a result file of run, with `ratio`, the best peer's over ours."""
+    result, found = json.loads(output.read_text()), json.loads(beside.read_text())
+    for row in result["networks"]:
+        for times in row["times"]:
+            peer = found.get(row["name"], {}).get(str(times["batch"]))
+            if peer:
+                times["torch_half_ms"] = peer
+                times["ratio"] = round(min(peer.values()) / times["ms"], 3)
+    output.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def run(folder, output, patterns, tunes, bits=False):
+    """Measures each network of the folder that the result file does not have; called again, it goes on.
 
     tunes: the numbers of images for which tiles are tuned before. bits: outputs are compared and nothing is measured.
     """
@@ -220,36 +251,29 @@ def run(folder, output, patterns, modes, tunes, bits=False):
             row["profile"] = {f"n{batch}": profile(network, batch) for batch in (1, 64, 512)}
         result["networks"].append(row)
         write(row)
-    for path in paths if modes else ():
-        with np.load(path) as file:
-            model = json.loads(str(file["notes"]))["model"]
-        if model is None:
-            continue
-        row = rows[path.stem]
-        size = int(path.stem.split("_")[-2])
-        for times in row["times"]:
-            missing = [mode for mode in modes if mode not in times.get("torch_half_ms", {})]
-            if missing and times["batch"] in (1, 64):
-                times.setdefault("torch_half_ms", {}).update(peers(model, (3, size, size), times["batch"], missing))
-                times["ratio"] = round(min(times["torch_half_ms"].values()) / times["ms"], 3)
-                write(row)
     return 1 if any(row["differ"] for row in result["networks"]) else 0
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", choices=["make", "run", "unpack"])
+    arguments.add_argument("what", choices=["make", "run", "peers", "join", "unpack"])
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
     arguments.add_argument("--json", type=pathlib.Path, help="default: perf/results/networks-h200.json, with --bits networks-h200-small.json")
     arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
+    arguments.add_argument("--beside", type=pathlib.Path, metavar="FILE", help="join: what peers wrote")
     arguments.add_argument("--bits", action="store_true", help="outputs are compared and nothing is measured")
     arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
     if a.what == "run":
         default = ROOT / "perf/results" / ("networks-h200-small.json" if a.bits else "networks-h200.json")
-        sys.exit(run(a.folder, a.json or default, a.only, a.peers, a.tune, a.bits))
-    (make if a.what == "make" else unpack)(a.folder, a.only)
+        sys.exit(run(a.folder, a.json or default, a.only, a.tune, a.bits))
+    elif a.what == "peers":
+        run_peers(a.folder, a.json, a.only, a.peers or ["default"])
+    elif a.what == "join":
+        join(a.json or ROOT / "perf/results/networks-h200.json", a.beside)
+    else:
+        (make if a.what == "make" else unpack)(a.folder, a.only)
 
 
 if __name__ == "__main__":
