@@ -141,7 +141,6 @@ struct BottleneckKernel {
   using OfProjection = BottleneckProduct<kTile, typename PolicyT::Element>;
   using TileSums = typename OfThird::Sums;
   using PatchSums = typename OfFirst::Sums;
-  static constexpr bool kDeep = (config.variant & 2) != 0;
   // The beginning of a patch's sums as those of a tile: the next tile's first product takes the place of
   // sums that have become bytes.
   WEFT_DEVICE static TileSums& Beginning(PatchSums& sums) {
@@ -178,20 +177,12 @@ struct BottleneckKernel {
       int patch = group_, full = group_, parity = 0;
       PatchSums sums;
       t_.MbarWait(bar_.filter(0), 0);
-      if constexpr (!kDeep) {
-        t_.MbarWait(bar_.full(full), 0);
-        StartFirst(Roles::Patch(tiling, base_, patch), sums);
-        t_.WgmmaCommit();
-      }
-      bool is_begun = false;  // kDeep: whether t1 is made and its product is in flight
+      t_.MbarWait(bar_.full(full), 0);
+      StartFirst(Roles::Patch(tiling, base_, patch), sums);
+      t_.WgmmaCommit();
       WEFT_NO_UNROLL
       while (true) {
         const BottleneckTilePlace at(tiling, config.rows, tile);
-        if (kDeep && !is_begun) {
-          t_.MbarWait(bar_.full(full), parity);
-          Begin(at, Roles::Patch(tiling, base_, patch), sums);
-          t_.WgmmaCommit();
-        }
         const std::uint32_t x = Roles::Patch(tiling, base_, patch);
         const int this_patch = patch;
         tile += step;
@@ -201,11 +192,9 @@ struct BottleneckKernel {
         full += kGroups;
         if (full >= kGroups * tiling.patches) full -= kGroups * tiling.patches, parity ^= 1;
 
-        if constexpr (!kDeep) {
-          FinishFirst(at, sums);
-          StartSecond(Beginning(sums));
-          t_.WgmmaCommit();
-        }
+        FinishFirst(at, sums);
+        StartSecond(Beginning(sums));
+        t_.WgmmaCommit();
         FinishSecond(x, Beginning(sums));
         // A patch of its own is needed, else the next tile waits for this one's.
         const bool early = more && tiling.patches > kGroups;
@@ -214,16 +203,7 @@ struct BottleneckKernel {
           t_.MbarWait(bar_.full(full), parity);
           StartFirst(Roles::Patch(tiling, base_, patch), sums);
         };
-        const auto start_next = [&] {
-          if constexpr (kDeep) {
-            is_begun = early;
-            if (!early) return;
-            t_.MbarWait(bar_.full(full), parity);
-            Begin({tiling, config.rows, tile}, Roles::Patch(tiling, base_, patch), sums);
-          } else {
-            start(early);
-          }
-        };
+        const auto start_next = [&] { start(early); };
         if constexpr (kInPlace) {
           RunInPlace(x, sums, start_next);
         } else {
@@ -232,10 +212,8 @@ struct BottleneckKernel {
         }
         is_first_ = false;
         if (!more) break;
-        if constexpr (!kDeep) {
-          start(!early);
-          t_.WgmmaCommit();
-        }
+        start(!early);
+        t_.WgmmaCommit();
       }
       t_.template WgmmaWait<0>();
     }
@@ -339,16 +317,6 @@ struct BottleneckKernel {
       }
     }
 
-    // Makes t1 and starts its product. All other products of the thread are over.
-    WEFT_DEVICE void Begin(const BottleneckTilePlace& at, std::uint32_t x, PatchSums& sums) {
-      StartFirst(x, sums);
-      t_.WgmmaCommit();
-      t_.template WgmmaWait<0>();
-      Sync();  // all products have read t2
-      FinishFirst(at, sums);
-      StartSecond(Beginning(sums));
-    }
-
     // Starts the product of t1.
     WEFT_DEVICE void StartSecond(TileSums& sums) const {
       if (is_first_) t_.MbarWait(bar_.filter(1), 0);
@@ -443,7 +411,7 @@ struct BottleneckKernel {
                                 const std::uint32_t (&residuals)[kMatrices],
                                 std::uint32_t x) const {
       constexpr bool kUnits = std::is_same_v<typename PolicyT::Element, std::uint8_t> &&
-                              Third::Way::kChain == QuickChain::kSteps && (config.variant & 1) == 0;
+                              Third::Way::kChain == QuickChain::kSteps;
       PutOutputs<kUnits ? arch::Thread::kByteUnit : 1.0f>(
           chunk, sums,
           [&](int i, int v) {
