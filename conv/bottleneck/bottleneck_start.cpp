@@ -1,4 +1,4 @@
-#include "weft/conv/launch/bottleneck_start.hpp"
+#include "weft/conv/bottleneck/bottleneck_start.hpp"
 
 #include <algorithm>
 #include <cmath>
