@@ -53,7 +53,8 @@ struct BottleneckConfig {
   }
 };
 
-// Named by rows x warpgroups x patches: many images, some, and one.
+// Named by rows x warpgroups x patches: for many images, for fewer, and for more channels than leave
+// room for the patches of these.
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck14x2x3{14, 2, 3};
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck8x3x4{8, 3, 4};
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck4x1x2{4, 1, 2};
