@@ -134,7 +134,7 @@ absl::StatusOr<BottleneckPlan> PlanBottleneck(const BottleneckProblem& p,
     if (!part.ok()) return OfPart(part.status(), parts[i].second);
     bytes += part->counts.bytes;
   }
-  if (p.c == 0 || p.k == 0) return Wrong(p.c == 0 ? "c" : "k", 0, " is no number of channels");
+  if (p.k == 0) return Wrong("k", 0, " is no number of channels; give a multiple of 64");
   if (absl::Status s = CheckExtents(p, f); !s.ok()) return s;
   if (p.IsEmpty()) return plan;
   if (absl::Status s = FillTiling(p, f, &plan.tiling); !s.ok()) return s;

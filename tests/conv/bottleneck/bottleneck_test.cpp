@@ -35,7 +35,8 @@ TEST(RefusedBottleneck, Problem) {
   ExpectNone<U8Block>({.n = 1, .h = 4, .w = 8, .c = 512, .k = 512},
                       "the filters of c=512 and k=512", "give config fewer rows",
                       absl::StatusCode::kResourceExhausted);
-  ExpectNone<U8Projected>({.n = 1, .h = 4, .w = 8, .c = 0}, "c=0", "number of channels");
+  ExpectNone<U8Projected>({.n = 1, .h = 4, .w = 8, .c = 0}, "c=0", "give 1 or more");
+  ExpectNone<U8Projected>({.n = 1, .h = 4, .w = 8, .c = 64, .k = 0}, "k=0", "multiple of 64");
   ExpectNone<U8Projected>({.n = -1, .h = 4, .w = 8}, "n=-1", "give 0 or more");
   ExpectNone<U8Projected>({.n = 1 << 20, .h = 128, .w = 128}, "n*p*q=", "split the batch",
                           absl::StatusCode::kOutOfRange);
