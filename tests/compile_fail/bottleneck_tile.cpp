@@ -3,6 +3,7 @@
 #include "weft/conv/bottleneck.hpp"
 
 using Bytes = weft::epilogues::BiasRelu<>;
-struct Mine : weft::conv::S8Bottleneck<Bytes, Bytes, Bytes, weft::conv::BottleneckTile<14, 2, 2>> {};
+struct Mine : weft::conv::S8Bottleneck<Bytes, Bytes, Bytes, weft::conv::BottleneckTile<14, 2, 2>> {
+};
 
 auto op = weft::conv::Bottleneck<Mine>::Create({});
