@@ -22,7 +22,7 @@
 #include "weft/conv/bottleneck/bottleneck_image.hpp"
 #include "weft/conv/bottleneck/bottleneck_kernel.hpp"
 #include "weft/conv/bottleneck/bottleneck_plan.hpp"
-#include "weft/conv/launch/bottleneck_start.hpp"
+#include "weft/conv/bottleneck/bottleneck_start.hpp"
 #include "weft/conv/policy/bottleneck_policy.hpp"
 #include "weft/conv/problem/bottleneck_problem.hpp"
 #include "weft/gemm/check/refused.hpp"

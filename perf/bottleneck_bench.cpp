@@ -152,8 +152,7 @@ absl::Status Measure(Bench& bench, const BottleneckProblem& p, Json* row) {
         return found.count;
       };
       ways.push_back({absl::StrCat("bottleneck_", P::config.rows, "x", P::config.warpgroups, "x",
-                                   P::config.patches,
-                                   P::config.variant == 0 ? "" : absl::StrCat("v", P::config.variant)),
+                                   P::config.patches),
                       enqueue, wrong});
     });
   };

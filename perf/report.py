@@ -39,7 +39,7 @@ RESULTS = "perf/results"
 TEMPLATE = "perf/performance_page.md.in"
 PAGES = {"h200": "docs/performance.md", "h100": "docs/performance_h100.md"}
 MARKED_PAGES = ("README.md", "docs/cudnn_differences.md", "docs/deconvolution.md", "docs/depthwise_pointwise.md",
-                "docs/condconv.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
+                "docs/condconv.md", "docs/bottleneck.md", "docs/ladder.md", "docs/block_gemm.md", "docs/measuring.md", "docs/installing.md",
                 "docs/operators.md", "docs/networks.md", "docs/rtc.md", "docs/log/tiles_and_model.md")
 PICTURE = "docs/images/ratios.svg"
 LADDER_PICTURE = "docs/images/ladder.svg"

@@ -67,6 +67,9 @@ BENCHES = {
         ("problem", "layer", None), ("one kernel, us:", "ours_us", 2), ("two kernels, us:", "two_us", 2),
         ("depthwise, us:", "depthwise_us", 2), ("1x1, us:", "pointwise_us", 2), ("two / one:", "ratio", 2),
         ("floor, us:", "floor_us", 2))),
+    "bottleneck": ("bottleneck.json", (
+        ("problem", "layer", None), ("tile", "kernel", None), ("one kernel, us:", "ours_us", 2), ("apart, us:", "apart_us", 2),
+        ("apart / one:", "ratio", 2), ("floor, us:", "floor_us", 2))),
     "deconv": ("deconv.json", (
         ("problem", "layer", None), ("ours, us:", "ours_us", 2), ("cuDNN in half, us:", "peer_us", 2),
         ("cuDNN / ours:", "ratio", 2))),

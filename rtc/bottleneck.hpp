@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "weft/conv/bottleneck/bottleneck_plan.hpp"
-#include "weft/conv/launch/bottleneck_start.hpp"
+#include "weft/conv/bottleneck/bottleneck_start.hpp"
 #include "weft/conv/problem/bottleneck_problem.hpp"
 #include "weft/rtc/operator.hpp"
 

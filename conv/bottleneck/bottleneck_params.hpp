@@ -20,7 +20,7 @@ struct BottleneckShape {
   static constexpr int kMostColumns = 16;  // tiles in a row, each of which has a view of x
   static constexpr int kMostRounds = 4;    // 128 channels of y each, where y takes the place of x
   static constexpr int kFilterBlock = 64 * 32;  // bytes of 64 output by 32 input channels
-  static constexpr int kValueBytes = 16;        // of a channel: scale, bias, and what follows of them
+  static constexpr int kValueBytes = 16;  // of a channel: scale, bias, and what follows of them
 
   int rows, warpgroups;
 

@@ -16,6 +16,9 @@
 
 namespace weft::conv {
 
+// The problem in one word: n64c256h56w56k256.
+std::string ProblemName(const BottleneckProblem& problem);
+
 // All of a launch but the addresses and the values of the epilogues.
 struct BottleneckPlan {
   BottleneckProblem problem;

@@ -87,7 +87,8 @@ struct BottleneckRoles {
   // the second, the last convolution, and the projection.
   static constexpr int kSlowWords = 4;
   WEFT_DEVICE static std::uint32_t SlowAt(std::uint32_t base, int part) {
-    return base + BottleneckShape::kSecondFilter - 4 * kSlowWords + 4 * static_cast<std::uint32_t>(part);
+    return base + BottleneckShape::kSecondFilter - 4 * kSlowWords +
+           4 * static_cast<std::uint32_t>(part);
   }
 
   // Where the values of the channels of each part begin.

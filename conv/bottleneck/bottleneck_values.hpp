@@ -142,8 +142,8 @@ struct BottleneckMath {
     float values[4];
     WEFT_UNROLL
     for (int v = 0; v < 4; ++v) {
-      const float units = Way::UnitsOf(p.epilogue.template Get<Steps>(), sums[Sum(j, v)],
-                                       pair.quick[v % 2]);
+      const float units =
+          Way::UnitsOf(p.epilogue.template Get<Steps>(), sums[Sum(j, v)], pair.quick[v % 2]);
       values[v] = p.epilogue.template Get<Add>().template SumOfUnits<Steps>(units, gamma,
                                                                             scaled_residual(v));
     }

@@ -34,10 +34,9 @@ struct BottleneckConfig {
   int rows;                           // of a tile: 4 to 14, an even number
   int warpgroups;                     // that multiply, 1 to 3
   int patches;                        // more than warpgroups
-  int variant = 0;                    // of an experiment
 
-  constexpr BottleneckConfig(int row_count, int warpgroup_count, int patch_count, int of = 0)
-      : rows(row_count), warpgroups(warpgroup_count), patches(patch_count), variant(of) {}
+  constexpr BottleneckConfig(int row_count, int warpgroup_count, int patch_count)
+      : rows(row_count), warpgroups(warpgroup_count), patches(patch_count) {}
   // Pixels of a tile, and those of its patch: a pixel more on each side.
   constexpr int pixels() const { return kColumns * rows; }
   constexpr int patch_pixels() const { return (kColumns + 2) * (rows + 2); }
@@ -54,7 +53,8 @@ struct BottleneckConfig {
   }
 };
 
-// Named by rows x warpgroups x patches: many images, some, and one.
+// Named by rows x warpgroups x patches: for many images, for fewer, and for more channels than leave
+// room for the patches of these.
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck14x2x3{14, 2, 3};
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck8x3x4{8, 3, 4};
 [[gnu::visibility("hidden")]] inline constexpr BottleneckConfig kBottleneck4x1x2{4, 1, 2};
@@ -190,10 +190,10 @@ struct CheckedBottleneck<PolicyT> {
 
 // Ready-made policies: S8Bottleneck's residual is x itself, ProjectedS8Bottleneck's the projection.
 // A struct that inherits one may say `using Element = std::uint8_t;`.
-template <int kRows = 14, int kWarpgroups = 2, int kPatches = 3, int kVariant = 0>
+template <int kRows = 14, int kWarpgroups = 2, int kPatches = 3>
 struct BottleneckTile {
   [[gnu::visibility("hidden")]] static constexpr BottleneckConfig config{kRows, kWarpgroups,
-                                                                         kPatches, kVariant};
+                                                                         kPatches};
 };
 template <class First, class Second, class Third, class TileT = BottleneckTile<>>
 struct S8Bottleneck {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "weft/conv/problem/problem.hpp"
 
@@ -44,8 +43,5 @@ struct BottleneckProblem {
     return p;
   }
 };
-
-// The problem in one word: n64c256h56w56k256.
-std::string ProblemName(const BottleneckProblem& problem);
 
 }  // namespace weft::conv

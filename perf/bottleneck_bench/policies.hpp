@@ -17,7 +17,7 @@ struct Sum : epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::Q
                               epilogues::QuantizedAdd<>, epilogues::ClampTo<std::uint8_t>> {};
 
 using FusedTileList = TilesFrom<3, conv::BottleneckTile<14, 2, 3>, conv::BottleneckTile<8, 3, 4>,
-                                conv::BottleneckTile<4, 1, 2>, conv::BottleneckTile<14, 2, 3, 1>>;
+                                conv::BottleneckTile<4, 1, 2>>;
 template <class Tile>
 struct Identity : conv::S8Bottleneck<Bytes, Bytes, Sum, Tile> {
   using Element = std::uint8_t;

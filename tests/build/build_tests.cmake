@@ -40,6 +40,7 @@ set(compiler ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -I${PROJECT_SOURCE_DIR}
 # Without its result the file beside it is included, and all is the same but slower.
 set(headers ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers.hpp)
 string(CONCAT includes
+  "#include \"weft/conv/bottleneck.hpp\"\n"
   "#include \"weft/conv/condconv.hpp\"\n"
   "#include \"weft/conv/convolution.hpp\"\n"
   "#include \"weft/conv/deconvolution.hpp\"\n"

@@ -185,8 +185,9 @@ struct BottleneckOptions {
   int padding = 0;
   float second_zero_point = 0.0f;  // of t2; t1's is the padding
   bool filters_are_constant = false;
-  float steps = 1.0f;        // factor of all scales
-  bool has_odd_one = false;  // a channel of each part whose numbers take the way that all numbers may
+  float steps = 1.0f;  // factor of all scales
+  bool has_odd_one =
+      false;  // a channel of each part whose numbers take the way that all numbers may
 };
 
 // Sets the numbers of a QuantizedAdd.

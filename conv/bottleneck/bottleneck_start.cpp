@@ -1,4 +1,4 @@
-#include "weft/conv/launch/bottleneck_start.hpp"
+#include "weft/conv/bottleneck/bottleneck_start.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -160,12 +160,12 @@ absl::Status CheckArguments(const BottleneckImage& image, const BottleneckPlan& 
   const auto padding = static_cast<float>(run.padding);
   if (padding < first.least_zero_point || padding > first.most_zero_point) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "conv: padding=", run.padding, " is no value of the first convolution's type; ",
+        "conv: args.padding=", run.padding, " is no value of the first convolution's type; ",
         "give its zero point, ", first.least_zero_point, " to ", first.most_zero_point));
   }
   if (image.facts.adds_quantized && output.zero_point != 0.0f) {
     return absl::InvalidArgumentError(
-        absl::StrCat("conv: zero_point=", output.zero_point,
+        absl::StrCat("conv: args.zero_point=", output.zero_point,
                      " is not 0, but the policy's Epilogue has a QuantizedAdd, whose `fixed` has "
                      "the zero point"));
   }
