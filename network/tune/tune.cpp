@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/problem/problem_name.hpp"
-#include "weft/network/plan/convolution_policy.hpp"
 #include "weft/network/in_parallel.hpp"
+#include "weft/network/plan/convolution_policy.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {
@@ -91,12 +91,14 @@ absl::StatusOr<std::vector<TuneGroup>> TuneGroupsOf(const Network& network, cons
   std::vector<std::pair<double, TuneGroup>> groups;  // with the time that is predicted of one step
   std::map<std::pair<std::string, std::string>, std::size_t> places;  // by policies and problems
   for (const Step& step : network.plan().steps) {
-    const auto* what = std::get_if<ConvolutionStep>(&step.what);
-    if (what == nullptr) continue;
+    const auto* convolution = std::get_if<ConvolutionStep>(&step.what);
+    const auto* bottleneck = std::get_if<BottleneckStep>(&step.what);
+    if (convolution == nullptr && bottleneck == nullptr) continue;
+    const std::string problem = convolution != nullptr ? conv::ProblemName(convolution->problem)
+                                                       : conv::ProblemName(bottleneck->problem);
     const std::string& tile = tiles.at(step.name);
     const auto [at, is_new] = places.emplace(
-        std::pair(PolicyOf(network.plan(), step, tile).text, conv::ProblemName(what->problem)),
-        groups.size());
+        std::pair(PolicyOf(network.plan(), step, tile).text, problem), groups.size());
     if (is_new) {
       const auto candidates = CandidateTiles(network.plan(), step, machine);
       if (!candidates.ok()) return candidates.status();

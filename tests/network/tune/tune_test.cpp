@@ -59,6 +59,23 @@ TEST(Tune, StepsThatAreAlikeAreOneGroup) {
   EXPECT_EQ((*few)[0].tiles.size(), 1u);
 }
 
+// A bottleneck that is one kernel has tiles of its own.
+TEST(Tune, ABottleneckIsAGroup) {
+  const auto network =
+      Network::Create(ResidualBlock({.projects = false, .w = 4}),
+                      {.batch = 2, .back_end = rtc::BackEnd::kCpu, .blocks = Blocks::kAlways});
+  ASSERT_TRUE(network.ok()) << network.status();
+  const auto groups = TuneGroupsOf(*network, conv::CpuFacts{1}, 8);
+  ASSERT_TRUE(groups.ok()) << groups.status();
+  bool is_there = false;
+  for (const TuneGroup& group : *groups) {
+    if (group.steps[0] != "node2 + node3 + node4 + node5") continue;
+    is_there = true;
+    EXPECT_THAT(group.tiles, ElementsAre("Bottleneck4x1x2", "Bottleneck14x2x3", "Bottleneck8x3x4"));
+  }
+  EXPECT_TRUE(is_there);
+}
+
 TEST(Tune, TakesTheTilesThatMakeTheChainFaster) {
   const auto network = OnCpu();
   ASSERT_TRUE(network.ok()) << network.status();
