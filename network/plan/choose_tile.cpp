@@ -43,10 +43,9 @@ using SumWithZeroPoint =
                      epilogues::ClampTo<std::uint8_t>>;
 
 template <int kSize, int kPadding>
-using Pooled =
-    epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
-                     epilogues::RoundFirst, epilogues::MaxPool<kSize, 2, kPadding>,
-                     epilogues::ClampTo<std::uint8_t>>;
+using Pooled = epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
+                                epilogues::RoundFirst, epilogues::MaxPool<kSize, 2, kPadding>,
+                                epilogues::ClampTo<std::uint8_t>>;
 
 using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
 

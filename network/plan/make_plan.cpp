@@ -226,13 +226,15 @@ class Planner {
     if (!options_.time || !PoolOf(fusion).exists()) return false;
     const Node& pool = node(fusion.pool);
     TileQuestion question = ConvolutionKernel(fusion, pool.output).question;
-    question.src = FormatOf(node(fusion.convolution).inputs[0]), question.dst = FormatOf(pool.output);
+    question.src = FormatOf(node(fusion.convolution).inputs[0]),
+    question.dst = FormatOf(pool.output);
     const double together = options_.time(question);
     question.pool = {}, question.dst = FormatOf(pool.inputs[0]);
     const auto bytes = [&](int index) {
       return static_cast<double>(tensor(index).Type(options_.batch, FormatOf(index)).bytes());
     };
-    return together < options_.time(question) + TensorTime(bytes(pool.inputs[0]) + bytes(pool.output), options_);
+    return together < options_.time(question) +
+                          TensorTime(bytes(pool.inputs[0]) + bytes(pool.output), options_);
   }
 
   FormatKernel ConvolutionKernel(const Fusion& fusion, int dst) const {

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/problem/problem_name.hpp"
-#include "weft/network/plan/convolution_policy.hpp"
 #include "weft/network/in_parallel.hpp"
+#include "weft/network/plan/convolution_policy.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 
 namespace weft::network {
