@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/staged/byte_maxima.hpp"
+#include "weft/gemm/epilogue/byte_maxima.hpp"
 #include "weft/gemm/staged/staged_pair.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_zero_points.hpp"

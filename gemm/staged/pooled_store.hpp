@@ -16,9 +16,9 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/byte_maxima.hpp"
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/epilogue/pixel_offset.hpp"
-#include "weft/gemm/staged/byte_maxima.hpp"
 #include "weft/gemm/staged/pooled_rows.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_zero_points.hpp"
