@@ -4,9 +4,8 @@
 #include "tests/compile_fail/policy_base.hpp"
 
 struct Mine : Base {
-  using Epilogue =
-      weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::MaxPool<3, 1, 1>,
-                             weft::epilogues::ClampTo<std::int8_t>>;
+  using Epilogue = weft::epilogues::Chain<weft::epilogues::Scale, weft::epilogues::MaxPool<3, 1, 1>,
+                                          weft::epilogues::ClampTo<std::int8_t>>;
 };
 
 auto op = weft::conv::Convolution<Mine>::Create({});
