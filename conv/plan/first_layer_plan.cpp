@@ -315,6 +315,7 @@ gemm::WgmmaCounts CountsOf(const FirstLayerPlan& s) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
   counts.first_layer = true;
   counts.first_layer_copied = s.source_spec.rank == 0;
+  counts.strip_tiles = s.strip_tiles;
   return counts;
 }
 
