@@ -82,8 +82,7 @@ struct StageList<First, Rest...> {
       t = Fma(in.beta, in.bias, t);
     } else if constexpr (kIsOutputScale<First>) {
       t = Mul(t, in.inverse_output_scale);
-    } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First> ||
-                         kIsPool<First>) {
+    } else if constexpr (kIsCopy<First> || kIsRange<First> || kIsSums<First> || kIsPool<First>) {
       // It does not change t: ValueAt() gives what it sees; image sums and MaxPool are of the output.
     } else if constexpr (kIsOutput<First>) {
       // The output stage converts t after Apply.
@@ -152,9 +151,10 @@ struct Chain {
   static_assert(internal::SumsBeforeClamp<Stages...>(),
                 "weft: ImageSums or OnlyImageSums stands in an epilogue Chain once, right before "
                 "ClampTo<T>, whose integers it adds up");
-  static_assert(internal::PoolBeforeClamp<Stages...>(),
-                "weft: MaxPool stands in an epilogue Chain once, right before ClampTo<T>, whose integers "
-                "it looks at, and without Residual, Copy, ChannelRange and ImageSums");
+  static_assert(
+      internal::PoolBeforeClamp<Stages...>(),
+      "weft: MaxPool stands in an epilogue Chain once, right before ClampTo<T>, whose integers "
+      "it looks at, and without Residual, Copy, ChannelRange and ImageSums");
   static_assert(internal::InContractOrder<Stages...>(),
                 "weft: the stages of an epilogue Chain come in the order [Residual] "
                 "[SourceZeroPoint] [FilterZeroPoint] [SumBias] [Scale] [Bias] activations, "

@@ -160,9 +160,8 @@ inline constexpr int kActivationRank = 4;
 inline constexpr int kOutputScaleRank = 5;
 // Whether StageT may also stand behind OutputScale: it rounds the output's steps, or looks at them.
 template <class StageT>
-inline constexpr bool kOfSteps =
-    std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> || kIsRange<StageT> || kIsSums<StageT> ||
-    kIsPool<StageT>;
+inline constexpr bool kOfSteps = std::is_same_v<StageT, RoundFirst> || kIsCopy<StageT> ||
+                                 kIsRange<StageT> || kIsSums<StageT> || kIsPool<StageT>;
 template <class StageT>
 constexpr int Rank() {
   if (kIsResidual<StageT>) return 0;

@@ -31,7 +31,7 @@ struct QuantizeSteps {
   static constexpr auto kMost = static_cast<float>((std::numeric_limits<Type>::max)());
   static constexpr float kUnit = 1.0f / 256.0f;
   static constexpr float kMagic = 12582912.0f * kUnit;  // floats there are one unit apart
-  float zero_point = 0.0f;  // an integer of Type
+  float zero_point = 0.0f;                              // an integer of Type
 
   // The integer less the least one of Type, times kUnit.
   constexpr float Units(float t) const {

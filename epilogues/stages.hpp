@@ -176,9 +176,10 @@ struct OnlyImageSums : internal::SumsTag {
 // wgmma_sm90 only.
 template <int kSizeV, int kStepV, int kPaddingV = 0>
 struct MaxPool : internal::PoolTag {
-  static_assert((kSizeV == 2 || kSizeV == 3) && kStepV == 2 && kPaddingV >= 0 && kPaddingV < kSizeV,
-                "weft: MaxPool<size, step, padding> takes windows of size 2 or 3, a step of 2, and a "
-                "padding less than the size");
+  static_assert(
+      (kSizeV == 2 || kSizeV == 3) && kStepV == 2 && kPaddingV >= 0 && kPaddingV < kSizeV,
+      "weft: MaxPool<size, step, padding> takes windows of size 2 or 3, a step of 2, and a "
+      "padding less than the size");
   static constexpr int kSize = kSizeV, kStep = kStepV, kPadding = kPaddingV;
 };
 

@@ -39,7 +39,8 @@ struct NetworkOptions {
   // weft/network/engine/gpus.hpp); nothing: the current one. Each of its numbers is positive.
   std::optional<arch::DeviceLimits> gpu{};
   bool fuse = true;  // nodes share a kernel where that is possible (network/fuse)
-  // Which bottlenecks of residual networks are one kernel; Describe() says of each whether it is, and why not.
+  // Which bottlenecks of residual networks are one kernel, and which first layers pool their own output; Describe() says of each whether
+  // it is, and why not.
   Blocks blocks = Blocks::kWhereQuicker;
   // What integers may lie in, as PlanOptions::formats; on a GPU the model of times chooses among them.
   std::vector<Format> formats{};

@@ -140,11 +140,13 @@ std::string Network::Describe() const {
     }
     absl::StrAppend(&text, "; ", step.kernel, step.detail.empty() ? "" : ", ", step.detail, "\n");
   }
-  for (const BlockNote& block : plan().blocks) {
+  const auto add = [&text](const char* what, const BlockNote& note) {
     absl::StrAppend(
-        &text, "block ", block.name, ": ",
-        block.why_apart.empty() ? "one kernel" : "kernels of their own: ", block.why_apart, "\n");
-  }
+        &text, what, note.name, ": ",
+        note.why_apart.empty() ? "one kernel" : "kernels of their own: ", note.why_apart, "\n");
+  };
+  for (const BlockNote& block : plan().blocks) add("block ", block);
+  for (const BlockNote& pool : plan().pools) add("pooling ", pool);
   return text;
 }
 

@@ -40,10 +40,17 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
   WEFT_LET(const conv::ConvPlan plan, layer.Plan(p));
   WEFT_LET(const conv::ConvPlan pooled_plan, pooled.Plan(p));
   network::TensorProblem pooling{.kind = network::Kind::kMaxPool};
-  pooling.src = {.element = network::Element::kUint8, .extents = p.dst(), .format = network::Format::kNc32};
+  pooling.src = {
+      .element = network::Element::kUint8, .extents = p.dst(), .format = network::Format::kNc32};
   pooling.dst = pooling.src, pooling.dst.extents = pooled_plan.dst();
-  pooling.window = {.h = 3, .w = 3, .stride_h = 2, .stride_w = 2,
-                    .pad_top = 1, .pad_left = 1, .pad_bottom = 0, .pad_right = 0};
+  pooling.window = {.h = 3,
+                    .w = 3,
+                    .stride_h = 2,
+                    .stride_w = 2,
+                    .pad_top = 1,
+                    .pad_left = 1,
+                    .pad_bottom = 0,
+                    .pad_right = 0};
   WEFT_LET(const network::TensorOperator pool, network::TensorOperator::Create(pooling));
   WEFT_TRY(pool.Prepare());
 
@@ -62,7 +69,8 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
     WEFT_LET(set.between, DeviceBuffer::Create(between_bytes));
     WEFT_LET(set.dst, DeviceBuffer::Create(dst_bytes));
   }
-  const auto run = [&](const rtc::Operator& op, const conv::ConvPlan& of, const Set& set, void* dst) {
+  const auto run = [&](const rtc::Operator& op, const conv::ConvPlan& of, const Set& set,
+                       void* dst) {
     rtc::Arguments args;
     args.src = set.src.data(), args.filter = rtc::FilterOf(packed.At(filter.data()));
     args.bias = bias.data(), args.channel_alpha = alpha.as<float>(), args.dst = dst;
@@ -70,7 +78,9 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
     args.filter_is_constant = true;
     return op.Run(of, args, bench.stream());
   };
-  const auto set_of = [&](int number) -> const Set& { return sets[static_cast<std::size_t>(number)]; };
+  const auto set_of = [&](int number) -> const Set& {
+    return sets[static_cast<std::size_t>(number)];
+  };
   const auto one = [&](int i) { return run(layer, plan, set_of(i), set_of(i).between.data()); };
   const auto two = [&](int i) {
     return pool.Run({.src = set_of(i).between.data(), .dst = set_of(i).dst.data()}, bench.stream());
@@ -79,7 +89,9 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
     WEFT_TRY(one(i));
     return two(i);
   };
-  const auto fused = [&](int i) { return run(pooled, pooled_plan, set_of(i), set_of(i).dst.data()); };
+  const auto fused = [&](int i) {
+    return run(pooled, pooled_plan, set_of(i), set_of(i).dst.data());
+  };
 
   WEFT_TRY(both(0));
   WEFT_TRY(CudaStatus(cudaStreamSynchronize(bench.stream()), "the layer and its pooling"));
@@ -97,24 +109,24 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
   WEFT_TRY(race.Add("pool", {pool.Describe(), two}));
   WEFT_TRY(race.Add("both", {"the layer and its pooling", both}));
   WEFT_TRY(race.Run());
-  row->update({{"kernel", pooled.Describe(pooled_plan)},
-               {"pooled_us", Rounded(race.us("pooled"))},
-               {"layer_us", Rounded(race.us("layer"))},
-               {"pool_us", Rounded(race.us("pool"))},
-               {"both_us", Rounded(race.us("both"))},
-               {"both_over_pooled", Rounded(race.us("both") / race.us("pooled"))},
-               {"floor_us", Rounded(bench.CopyMicroseconds(static_cast<double>(src_bytes + dst_bytes)))},
-               {"buffer_sets", sets.size()},
-               {"mismatches", wrong}});
+  row->update(
+      {{"kernel", pooled.Describe(pooled_plan)},
+       {"pooled_us", Rounded(race.us("pooled"))},
+       {"layer_us", Rounded(race.us("layer"))},
+       {"pool_us", Rounded(race.us("pool"))},
+       {"both_us", Rounded(race.us("both"))},
+       {"both_over_pooled", Rounded(race.us("both") / race.us("pooled"))},
+       {"floor_us", Rounded(bench.CopyMicroseconds(static_cast<double>(src_bytes + dst_bytes)))},
+       {"buffer_sets", sets.size()},
+       {"mismatches", wrong}});
   return bench.ReadClock(race.contestant("pooled"), row);
 }
 
 absl::Status MeasureAll(Bench& bench) {
   for (const std::int64_t n : {1, 16, 64, 128, 256, 512}) {
     for (const char* tile : {"WgmmaFirst512x64", "WgmmaFirst448x64"}) {
-      bench.AddRow(absl::StrCat("n", n, " ", tile), [&bench, n, tile](Json* row) {
-        return Measure(bench, n, tile, row);
-      });
+      bench.AddRow(absl::StrCat("n", n, " ", tile),
+                   [&bench, n, tile](Json* row) { return Measure(bench, n, tile, row); });
     }
   }
   return bench.Run();
@@ -128,6 +140,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {"pool_bench", "a first layer that pools its output, against the two kernels",
        "random data; buffers rotated past the L2; CUDA graphs; medians of interleaved samples; "
-       "floor_us: what a copy of the image's and the pooled bytes takes; kernels compiled by NVRTC"},
+       "floor_us: what a copy of the image's and the pooled bytes takes; kernels compiled by "
+       "NVRTC"},
       weft::perf::MeasureAll);
 }

@@ -34,9 +34,9 @@ namespace weft::conv {
 struct PooledWindows {
   std::int32_t rows = 0, pixels = 0;  // pooled rows of an image, and columns
   std::int32_t columns = 0;           // pooled columns of a place
-  std::int32_t left = 0;   // columns before the image with which its first place begins
-  std::int32_t above = 0;  // rows before the image with which its first tile begins
-  std::int32_t skipped = 0;  // pooled rows of a strip that come before those of the image
+  std::int32_t left = 0;              // columns before the image with which its first place begins
+  std::int32_t above = 0;             // rows before the image with which its first tile begins
+  std::int32_t skipped = 0;           // pooled rows of a strip that come before those of the image
 };
 
 // Rows of the product: (window, output row, 8 columns), columns fastest. PixelMap's divisors count
@@ -127,9 +127,9 @@ struct SlidingWindowMap : SlidingWindowRows {
     constexpr int kRows = Windows::kRows;
     const auto row = static_cast<std::uint32_t>(m);
     const std::uint32_t window = row / (kRows * 8), line = row / 8 - window * kRows;
-    PixelPlace at = Windows::First(
-        *this, tile, static_cast<std::int32_t>(window / Windows::kWindows),
-        static_cast<std::int32_t>(window % Windows::kWindows));
+    PixelPlace at =
+        Windows::First(*this, tile, static_cast<std::int32_t>(window / Windows::kWindows),
+                       static_cast<std::int32_t>(window % Windows::kWindows));
     at.p += static_cast<std::int32_t>(line);
     at.q += static_cast<std::int32_t>(row % 8) << parity_bits;
     at.inside = at.inside && static_cast<std::uint32_t>(at.p) < static_cast<std::uint32_t>(p) &&

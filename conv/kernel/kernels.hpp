@@ -284,7 +284,8 @@ template <class PolicyT, class SpecT>
 struct WgmmaKernels {
   // There is no kernel with a SourceFunctor: MakeConvPlan refuses one for wgmma_sm90, and a MaxPool for all but a
   // first layer.
-  static constexpr bool kPools = PolicyT::Epilogue::kHasPool && !CheckedPolicy<PolicyT>::kFirstLayer;
+  static constexpr bool kPools =
+      PolicyT::Epilogue::kHasPool && !CheckedPolicy<PolicyT>::kFirstLayer;
   static constexpr int kCount = kConvertsSource<PolicyT> || kPools ? 0 : 1, kParams = 1;
   template <int i>
   static constexpr bool kExists = true;

@@ -185,16 +185,18 @@ absl::Status CheckPool(const Problem& p, const ConvFacts& f) {
   const PoolFacts& pool = f.output.pool;
   if (!pool.exists()) return absl::OkStatus();
   if (f.kind != Kind::kFirstLayer) {
-    return absl::UnimplementedError(absl::StrCat(
-        "conv: the Epilogue has a MaxPool, which kernels of wgmma_sm90 over NCxHWx<4> have, and not this one of ",
-        f.config.name(), " over ", f.src_layout,
-        "; take a tile WgmmaFirst..., or leave the stage out and pool the output"));
+    return absl::UnimplementedError(
+        absl::StrCat("conv: the Epilogue has a MaxPool, which kernels of wgmma_sm90 over NCxHWx<4> "
+                     "have, and not this one of ",
+                     f.config.name(), " over ", f.src_layout,
+                     "; take a tile WgmmaFirst..., or leave the stage out and pool the output"));
   }
   const TensorExtents dst = pool.Of(p.dst());
   if (!p.IsEmpty() && (dst.h < 1 || dst.w < 1)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "conv: the output of ", p.p(), " x ", p.q(), " pixels has no window of ", pool.size, " x ",
-        pool.size, " pixels with padding ", pool.padding, ", as the MaxPool wants; give a larger image"));
+    return absl::InvalidArgumentError(absl::StrCat("conv: the output of ", p.p(), " x ", p.q(),
+                                                   " pixels has no window of ", pool.size, " x ",
+                                                   pool.size, " pixels with padding ", pool.padding,
+                                                   ", as the MaxPool wants; give a larger image"));
   }
   return absl::OkStatus();
 }

@@ -108,8 +108,8 @@ std::int64_t LeadOf(const Problem& p, std::int64_t row_chunks) {
 
 // Divides images into strips where the output is pooled: the tiles of a strip follow one another, and pooled columns
 // are those of one place.
-void PlanStrips(const Problem& p, const PoolFacts& pool, const Shape& s, const gemm::TileShape& tile,
-                std::int64_t windows, FirstLayerPlan* plan) {
+void PlanStrips(const Problem& p, const PoolFacts& pool, const Shape& s,
+                const gemm::TileShape& tile, std::int64_t windows, FirstLayerPlan* plan) {
   const std::int64_t rows = tile.m / windows / 8;
   const TensorExtents dst = pool.Of(p.dst());
   SlidingWindowRows& at = plan->source.rows;
@@ -212,11 +212,11 @@ absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFa
   a.rows.row_pixels = gemm::FastDivmod(Int32(row_windows));
   if (f.output.pool.exists()) {
     if (windows % s.parities != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "conv: stride_w=", p.stride_w, " makes windows of ", s.parities,
-          " parities, which a MaxPool wants in one tile, and this tile has ", windows,
-          " windows, of config.threadblock.m / config.warp.m; take a tile of ", s.parities,
-          ", such as WgmmaFirst512x64, which has 4"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("conv: stride_w=", p.stride_w, " makes windows of ", s.parities,
+                       " parities, which a MaxPool wants in one tile, and this tile has ", windows,
+                       " windows, of config.threadblock.m / config.warp.m; take a tile of ",
+                       s.parities, ", such as WgmmaFirst512x64, which has 4"));
     }
     PlanStrips(p, f.output.pool, s, tile, windows, &plan);
   }
@@ -315,6 +315,7 @@ gemm::WgmmaCounts CountsOf(const FirstLayerPlan& s) {
   gemm::WgmmaCounts counts = CountsOf(static_cast<const RingPlan&>(s));
   counts.first_layer = true;
   counts.first_layer_copied = s.source_spec.rank == 0;
+  counts.strip_tiles = s.strip_tiles;
   return counts;
 }
 

@@ -169,9 +169,10 @@ struct CheckedDepthwisePointwise<PolicyT> {
   static_assert(!First::kHasSums && !Second::kHasSums,
                 "weft: the epilogues of DepthwisePointwise have no ImageSums; run the two "
                 "convolutions by themselves");
-  static_assert(!First::kHasPool && !Second::kHasPool,
-                "weft: the epilogues of DepthwisePointwise have no MaxPool, which is a stage of a first "
-                "layer");
+  static_assert(
+      !First::kHasPool && !Second::kHasPool,
+      "weft: the epilogues of DepthwisePointwise have no MaxPool, which is a stage of a first "
+      "layer");
   static_assert(!Second::kZeroPoints,
                 "weft: the Epilogue of DepthwisePointwise has no SourceZeroPoint and no "
                 "FilterZeroPoint; a 1x1 convolution has no border, so SumBias takes the former");

@@ -54,7 +54,12 @@ double FirstLayerMicroseconds(const TileFacts& tile, const PlanCounts& counts, d
   const double others =
       c.output * t.m * t.n + c.group * t.m / tile.config.warp.m +
       (counts.wgmma.first_layer_copied ? c.thread_byte * counts.wgmma.stage_bytes : 0.0);
-  const double compute = per_sm * std::max(products, others) / gpu.clock_mhz;
+  // Strips are coarse: of few images most multiprocessors have none, and the tiles of one follow one another.
+  const double strip = counts.wgmma.strip_tiles;
+  const double tiles =
+      strip > 1.0 ? strip * std::ceil(double(counts.blocks()) / strip / gpu.limits.sm_count)
+                  : per_sm;
+  const double compute = tiles * std::max(products, others) / gpu.clock_mhz;
   return c.launch + Together(compute, MemoryMicroseconds(counts, gpu, memory), 0.0, result);
 }
 

@@ -118,6 +118,7 @@ struct WgmmaCounts {
   bool b_stays = false;      // MbarRingParams::b_stays
   bool first_layer = false;  // one k tile holds all k of a tile (first_layer_producer.hpp) ...
   bool first_layer_copied = false;  // ... and threads, not TMA, load its operand A
+  std::int32_t strip_tiles = 1;     // tiles that one block takes, whatever the others do
 };
 
 // How a plan cuts the work into blocks.

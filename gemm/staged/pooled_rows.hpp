@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
-#include "weft/gemm/staged/byte_maxima.hpp"
+#include "weft/gemm/epilogue/byte_maxima.hpp"
 #include "weft/gemm/staged/staged_pair.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_zero_points.hpp"
@@ -40,8 +40,8 @@ struct PooledTile {
                                  const typename Map::Accumulators& accumulators) const {
     typename TileT::Math::Range ranges[Map::kGroups];
     std::uint32_t half[2] = {};
-    return StagedPair<TileT>::template Pack<kShift>(t, shared, p, tile, first_m, i, x, edge, channels,
-                                                    0, accumulators, ranges, half);
+    return StagedPair<TileT>::template Pack<kShift>(t, shared, p, tile, first_m, i, x, edge,
+                                                    channels, 0, accumulators, ranges, half);
   }
 };
 
@@ -117,8 +117,8 @@ struct PooledSums {
       const int row = 2 * first + j;
       WEFT_UNROLL
       for (int v = 0; v < 4; ++v) rows[j][v] = Map::Get(in.acc, 2 * row + v / 2, 2 * x + v % 2, 0);
-      StagedCorrectionsOf<TileT>::AddEdges(t, in.shared, in.p, 2 * row, x, in.border.AnyOfEight(row),
-                                           in.channels, rows[j]);
+      StagedCorrectionsOf<TileT>::AddEdges(t, in.shared, in.p, 2 * row, x,
+                                           in.border.AnyOfEight(row), in.channels, rows[j]);
     }
     // In an order in which the greatest sums are wanted of all channels.
     if (any) {
@@ -152,8 +152,7 @@ struct PooledSums {
       if (any) Turn(x, pooled[j]);
       WEFT_UNROLL
       for (int v = 0; v < 4; ++v) accumulators[x][4 * j + v % 2 * 2 + v / 2] = pooled[j][v];
-      words[j] =
-          Maxima::FromBytes(in.template Pack<kShift>(t, 2 * j, x, false, accumulators));
+      words[j] = Maxima::FromBytes(in.template Pack<kShift>(t, 2 * j, x, false, accumulators));
     }
   }
 

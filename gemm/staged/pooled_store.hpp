@@ -16,9 +16,9 @@
 #include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
+#include "weft/gemm/epilogue/byte_maxima.hpp"
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/epilogue/pixel_offset.hpp"
-#include "weft/gemm/staged/byte_maxima.hpp"
 #include "weft/gemm/staged/pooled_rows.hpp"
 #include "weft/gemm/staged/staged_tile.hpp"
 #include "weft/gemm/staged/staged_zero_points.hpp"
@@ -63,9 +63,10 @@ class PooledStore : public EpilogueTraits {
                        kBufferBytes = Mma::kGroups * kGroupBytes;
   // What the thread stores of a strip: of every kStep-th pooled row a chunk of one pixel.
   struct Target {
-    Element* to;               // where it would go in row 0
-    std::int32_t row;          // the tile's first one
-    std::uint32_t from[Pool::kSize];  // where the tile's first one is staged, by columns of its window
+    Element* to;       // where it would go in row 0
+    std::int32_t row;  // the tile's first one
+    std::uint32_t
+        from[Pool::kSize];  // where the tile's first one is staged, by columns of its window
   };
   static constexpr int kStep = 32 / kChunks;
 
@@ -169,15 +170,10 @@ class PooledStore : public EpilogueTraits {
       for (auto& above : kept.above) above = {};
       kept.target = TargetOf(t, shared, p, tile, group, span);
     }
-    const PooledTile<Stage, Shared, Tile> pooled = {shared,
-                                                    p,
-                                                    tile,
-                                                    first_m,
-                                                    top,
-                                                    top >= 0 && top + kRows <= p.rows.p,
-                                                    kept.channels,
-                                                    acc,
-                                                    Corrections::FindBorder(t, shared)};
+    const PooledTile<Stage, Shared, Tile> pooled = {
+        shared,        p,   tile,
+        first_m,       top, top >= 0 && top + kRows <= p.rows.p,
+        kept.channels, acc, Corrections::FindBorder(t, shared)};
     const Rows rows(t, kept.channels);
     const auto stage = [&](auto matrices, int first, int x) {
       constexpr int kMatrices = matrices();
@@ -250,8 +246,8 @@ class PooledStore : public EpilogueTraits {
     WEFT_UNROLL
     for (int i = 0; i < kPooledRows; i += kStep) {
       const std::int32_t row = target.row + i;
-      const bool in_tile = i + kStep <= kPooledRows ||
-                           (t.tid() & ((128 << bits) - 1)) >> (2 + bits) < (kPooledRows - i) * kChunks;
+      const bool in_tile = i + kStep <= kPooledRows || (t.tid() & ((128 << bits) - 1)) >>
+                                                           (2 + bits) < (kPooledRows - i) * kChunks;
       if (static_cast<std::uint32_t>(row) >= static_cast<std::uint32_t>(p.rows.pooled.rows) ||
           !in_tile) {
         continue;
@@ -260,7 +256,8 @@ class PooledStore : public EpilogueTraits {
       WEFT_UNROLL
       for (int c = 0; c < Pool::kSize; ++c) {
         words[c] = t.template LoadSharedAt<Chunk>(
-            target.from[c] + static_cast<std::uint32_t>(buffer * kBufferBytes + i * 8 * kChunks * 16));
+            target.from[c] +
+            static_cast<std::uint32_t>(buffer * kBufferBytes + i * 8 * kChunks * 16));
       }
       WEFT_UNROLL
       for (int w = 0; w < 4; ++w) {
@@ -276,8 +273,8 @@ class PooledStore : public EpilogueTraits {
         Vector v;
         memcpy(&v, reinterpret_cast<const std::uint8_t*>(words[0].word) + j, sizeof(v));
         if (!kMasked || k + j < span.padded_end) {
-          const std::int64_t run = j == 0 ? 0 : Dst::ChannelOffset(p.extents, k + j) -
-                                                    Dst::ChannelOffset(p.extents, k);
+          const std::int64_t run =
+              j == 0 ? 0 : Dst::ChannelOffset(p.extents, k + j) - Dst::ChannelOffset(p.extents, k);
           t.StoreGlobal(reinterpret_cast<Vector*>(to + run), v);
         }
       }

@@ -43,10 +43,9 @@ using SumWithZeroPoint =
                      epilogues::ClampTo<std::uint8_t>>;
 
 template <int kSize, int kPadding>
-using Pooled =
-    epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
-                     epilogues::RoundFirst, epilogues::MaxPool<kSize, 2, kPadding>,
-                     epilogues::ClampTo<std::uint8_t>>;
+using Pooled = epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, epilogues::Scale,
+                                epilogues::RoundFirst, epilogues::MaxPool<kSize, 2, kPadding>,
+                                epilogues::ClampTo<std::uint8_t>>;
 
 using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
 
@@ -90,8 +89,10 @@ Candidates ConsiderAmong(const TileQuestion& q, const Machine& machine) {
                              : Consider<FamilyOf<Plain, NCxHWx<32>>>(q, machine);
 }
 
-// Of a first layer that pools its output.
-Candidates ConsiderPooled(const TileQuestion& q, const Machine& machine) {
+// Of a first layer that pools its output. The CPU runs the tiles of a Hopper GPU, which alone do.
+Candidates ConsiderPooled(const TileQuestion& q, const Machine& given) {
+  const bool on_cpu = std::holds_alternative<conv::CpuFacts>(given);
+  const Machine machine = on_cpu ? Machine(conv::GpuFacts()) : given;
   if (q.src == Format::kNc4 && q.dst == Format::kNc32 && !q.depthwise && !q.adds &&
       q.pool.step == 2) {
     const auto is = [&](int size, int padding) {

@@ -25,7 +25,7 @@ struct TileQuestion {
   bool depthwise = false;
   bool source_zero_point = false;  // whether the epilogue corrects sums for one
   bool adds = false;               // whether the epilogue reads another tensor
-  conv::PoolFacts pool{};          // the windows that the epilogue pools; NCxHWx<4> to NCxHWx<32> only
+  conv::PoolFacts pool{};  // the windows that the epilogue pools; NCxHWx<4> to NCxHWx<32> only
 };
 
 struct TileCandidate {

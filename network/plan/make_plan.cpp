@@ -10,6 +10,7 @@
 #include "weft/network/plan/arena.hpp"
 #include "weft/network/plan/choose_block.hpp"
 #include "weft/network/plan/choose_formats.hpp"
+#include "weft/network/plan/choose_pool.hpp"
 #include "weft/network/plan/plan.hpp"
 
 namespace weft::network {
@@ -206,33 +207,13 @@ class Planner {
     return kernels;
   }
 
-  // The windows of a fusion's pooling as a convolution makes them; none if there is no pooling, or no convolution makes such ones.
-  conv::PoolFacts PoolOf(const Fusion& fusion) const {
-    if (fusion.pool < 0) return {};
-    const Node& n = node(fusion.pool);
-    const Window& w = n.window;
-    const conv::PoolFacts pool = {.size = static_cast<int>(w.h),
-                                  .step = static_cast<int>(w.stride_h),
-                                  .padding = static_cast<int>(w.pad_top)};
-    const bool square = w.h == w.w && w.h <= 3 && w.stride_h == w.stride_w && w.stride_h <= 2 &&
-                        w.pad_top == w.pad_left && w.dilation_h == 1 && w.dilation_w == 1;
-    const Tensor &from = tensor(n.inputs[0]), &to = tensor(n.output);
-    const bool all = square && pool.Windows(from.h) == to.h && pool.Windows(from.w) == to.w;
-    return all ? pool : conv::PoolFacts();
-  }
-
-  // Whether a convolution takes in the pooling behind it: where that is quicker than the two, of a first layer.
-  bool Pools(const Fusion& fusion) const {
-    if (!options_.time || !PoolOf(fusion).exists()) return false;
-    const Node& pool = node(fusion.pool);
-    TileQuestion question = ConvolutionKernel(fusion, pool.output).question;
-    question.src = FormatOf(node(fusion.convolution).inputs[0]), question.dst = FormatOf(pool.output);
-    const double together = options_.time(question);
-    question.pool = {}, question.dst = FormatOf(pool.inputs[0]);
-    const auto bytes = [&](int index) {
-      return static_cast<double>(tensor(index).Type(options_.batch, FormatOf(index)).bytes());
-    };
-    return together < options_.time(question) + TensorTime(bytes(pool.inputs[0]) + bytes(pool.output), options_);
+  // Whether a convolution takes in the max pooling behind it.
+  bool Pools(const Fusion& fusion) {
+    const TileQuestion question = ConvolutionKernel(fusion, node(fusion.pool).output).question;
+    plan_.pools.push_back(
+        {absl::StrCat(node(fusion.convolution).name, " + ", node(fusion.pool).name),
+         WhyPooledApart(graph_, fusion, question, formats_, options_)});
+    return plan_.pools.back().why_apart.empty();
   }
 
   FormatKernel ConvolutionKernel(const Fusion& fusion, int dst) const {
@@ -242,7 +223,7 @@ class Planner {
     k.question.source_zero_point =
         CorrectsSource(k.question.problem, tensor(n.inputs[0]).quantization);
     k.question.adds = fusions_.Adds(fusion);
-    k.question.pool = PoolOf(fusion);
+    k.question.pool = PoolOf(graph_, fusion);
     if (n.inputs.size() > 1) k.other = n.inputs[1];
     if (fusion.add >= 0) k.other = node(fusion.add).inputs[fusions_.SumIsFirst(fusion) ? 1 : 0];
     return k;
@@ -333,7 +314,7 @@ class Planner {
       step.table = Composed(step.table, behind);
       step.table_element = tensor(fusions_.SliceOf(output)->of).element;
     }
-    step.pool = PoolOf(fusion);
+    step.pool = PoolOf(graph_, fusion);
     if (fusion.add >= 0) {
       step.sum_is_first = fusions_.SumIsFirst(fusion);
       const int operand = node(fusion.add).inputs[step.sum_is_first ? 1 : 0];

@@ -79,7 +79,7 @@ struct Step {
   int node = -1;
 };
 
-// A bottleneck of the graph.
+// A bottleneck of the graph, or a convolution and the max pooling behind it.
 struct BlockNote {
   std::string name{};       // those of its nodes
   std::string why_apart{};  // why it is several kernels; empty: it is one
@@ -91,6 +91,7 @@ struct Plan {
   std::vector<Step> steps{};
   std::int64_t arena_bytes = 0;
   std::vector<BlockNote> blocks{};
+  std::vector<BlockNote> pools{};
 };
 
 struct TileQuestion;
@@ -104,7 +105,7 @@ struct PlanOptions {
   std::function<double(const TileQuestion&)> time{};
   double bytes_per_us = 4.3e6;
   // Additions, tables and poolings into convolutions, tables into tables, and what alone a concat reads is written where that
-  // wants it. A pooling is only with `time`, where the convolution that pools is quicker than the two.
+  // wants it.
   bool fuse = true;
   Blocks blocks = Blocks::kWhereQuicker;  // kNever without `fuse`
   arch::DeviceLimits gpu{};               // that runs the plan; compute_capability 0: the CPU does

@@ -36,8 +36,7 @@ Network::Network(const nb::bytes& file, std::int64_t batch, bool gpu, bool fuse,
   const std::optional<network::Blocks> choice = network::BlocksOf(blocks);
   if (!choice.has_value()) {
     throw Error(ErrorKind::kArgument,
-                absl::StrCat("weft: blocks=\"", blocks,
-                             "\"; give where_quicker, always or never"));
+                absl::StrCat("weft: blocks=\"", blocks, "\"; give where_quicker, always or never"));
   }
   options.blocks = *choice;
   for (const std::string& layout : layouts) {
@@ -186,7 +185,8 @@ void BindNetwork(nb::module_& m) {
         Check(status);
       },
       nb::arg("text"), nb::arg("constants"), nb::arg("engine") = false,
-      "ArgumentError, with the name of a node or tensor, if a file with this text and these constants has no graph "
+      "ArgumentError, with the name of a node or tensor, if a file with this text and these "
+      "constants has no graph "
       "that a network can run.");
   m.def(
       "save_engine",

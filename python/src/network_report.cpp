@@ -69,8 +69,8 @@ nb::list BlocksOf(const Network& n) {
   for (const network::BlockNote& block : n.get().plan().blocks) {
     nb::dict of;
     of["name"] = block.name;
-    of["why_apart"] =
-        block.why_apart.empty() ? nb::object(nb::none()) : nb::object(nb::str(block.why_apart.c_str()));
+    of["why_apart"] = block.why_apart.empty() ? nb::object(nb::none())
+                                              : nb::object(nb::str(block.why_apart.c_str()));
     blocks.append(of);
   }
   return blocks;

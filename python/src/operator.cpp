@@ -83,6 +83,7 @@ Operator::Operator(const rtc::Operator& compiled, const conv::Problem& problem, 
   all.rows = static_cast<std::int32_t>(problem.p());
   all.columns = static_cast<std::int32_t>(problem.q());
   steps_.push_back({.plan = Value(compiled_.Plan(problem)), .place = all});
+  dst_extents_ = steps_.back().plan.dst();  // pooled where the epilogue has a MaxPool
   CountFilters();
   LayOutCorrections(source_zero_point);
   dst_shape_ = TupleOf(ShapeOf(dst(), dst_extents_));

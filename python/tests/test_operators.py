@@ -69,6 +69,27 @@ def test_random_problems(name, data):
     run_case(name, problem, number(0, 99))
 
 
+def test_a_first_layer_pools():
+    op = weft.Conv2d(dict(n=2, c=3, h=21, w=20, k=40, rs=7, stride=2, padding=3), "nc4", dst="nc32", dtype="uint8", tile="WgmmaFirst64x64",
+                     epilogue=weft.Epilogue(bias="sum", round_first=True, max_pool=(3, 2, 1)), source_zero_point=117)
+    p, rng = op.problem, np.random.default_rng(6)
+    x = rng.integers(0, 256, (2, 3, 21, 20)).astype(np.uint8)
+    w = rng.integers(-128, 128, (40, 3, 7, 7)).astype(np.int8)
+    bias, alpha = rng.integers(-1000, 1000, 40).astype(np.int32), rng.uniform(0, 2**-9, 40).astype(np.float32)
+    y = op(weft.to_layout(x, "nc4"), op.pack(w), bias=bias, alpha=alpha, zero_point=9)
+    assert y.shape == op.dst_shape == (2, 2, 6, 5, 32)
+    apart = weft.reference(p, x, w, sum_bias=bias, alpha=alpha, zero_point=9, source_zero_point=117, round_first=True, dtype="uint8")
+    padded = np.pad(apart, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
+    np.testing.assert_array_equal(weft.from_layout(y, "nc32", 40), windows.max((-2, -1)))
+
+
+def test_windows_that_no_kernel_pools():
+    for windows in [(5, 2, 1), (3, 1, 1), (3, 2, 3), (3, 2), 3, (3.0, 2, 1)]:
+        with pytest.raises(weft.ArgumentError, match="max_pool="):
+            weft.Epilogue(max_pool=windows)
+
+
 def test_forms_of_a_problem():
     named = weft.problem_of("n2c16h7w7k8r3s2p1")
     assert named == weft.problem_of(dict(n=2, c=16, hw=7, k=8, rs=3, stride=2, padding=1))

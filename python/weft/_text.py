@@ -1,6 +1,7 @@
 """The C++ text of a policy, from its parts."""
 from __future__ import annotations
 
+import operator
 import re
 from typing import Any
 
@@ -62,13 +63,16 @@ class Epilogue:
         values, or your own and the output of 8 bits.
     dtype: of the output; None: the operator's. "int32" is the sums as they are, with a bias of "sum" or None.
     round_first: whether t is rounded before zero_point is added, too, as ONNX, TFLite and PyTorch do.
+    max_pool: (size, step, padding) of windows, such as (3, 2, 1), of which the output has the greatest integers: of a Conv2d over "nc4"
+        whose tile is a "WgmmaFirst...", size 2 or 3 and step 2; or None.
 
     The stages, in this order, each rounded once: t = gamma * residual; t = fma(alpha, sum, t); t = fma(beta, bias, t);
     the activation; t / output_scale; t + zero_point, rounded half to even and clamped.
     """
 
     def __init__(self, activation: str = "identity", *, bias: str | None = "float32", residual: str | None = None,
-                 output_scale: bool | None = None, dtype: str | None = None, round_first: bool = False) -> None:
+                 output_scale: bool | None = None, dtype: str | None = None, round_first: bool = False,
+                 max_pool: tuple[int, int, int] | None = None) -> None:
         self.code, self.values, stage, real = "", [], None, False
         if activation in _OF_STEPS:
             stage = _OF_STEPS[activation]
@@ -88,6 +92,15 @@ class Epilogue:
         self.bias = None if bias is None else one_of("bias", bias, _BIASES)
         self.residual = None if residual is None else one_of("residual", residual, {k: _NUMBERS[k] for k in ("int8", "uint8", "float32", "float16", "bfloat16")})
         self.output_scale, self.dtype, self.round_first = output_scale, dtype, round_first
+        self.max_pool = None
+        if max_pool is not None:
+            try:
+                size, step, padding = (operator.index(number) for number in max_pool)
+            except (TypeError, ValueError):
+                raise _weft.ArgumentError(f"weft: max_pool={max_pool!r} is not three integers; give (size, step, padding), such as (3, 2, 1)") from None
+            if size not in (2, 3) or step != 2 or not 0 <= padding < size:
+                raise _weft.ArgumentError(f"weft: max_pool={max_pool!r} is none of a size of 2 or 3, a step of 2, and a padding less than the size; give such as (3, 2, 1)")
+            self.max_pool = f"weft::epilogues::MaxPool<{size}, {step}, {padding}>"
 
     def text(self, dtype: str, source_zero_point: bool = False) -> str:
         """The type of the chain, for an output of this dtype unless the epilogue has one of its own.
@@ -98,6 +111,8 @@ class Epilogue:
         output = one_of("dtype", dtype, _OUTPUTS)
         if self.round_first and dtype not in _ELEMENTS:
             raise _weft.ArgumentError(f"weft: round_first is for an output of int8 or uint8, and not of {dtype}")
+        if self.max_pool and dtype not in _ELEMENTS:
+            raise _weft.ArgumentError(f"weft: max_pool is for an output of int8 or uint8, and not of {dtype}")
         sums = ["weft::epilogues::SourceZeroPoint"] if source_zero_point else []
         sums += [self.bias] if self.bias == _BIASES["sum"] else []
         if dtype == "int32":
@@ -114,6 +129,7 @@ class Epilogue:
         stages += [self.stage] if self.stage else []
         stages += ["weft::epilogues::OutputScale"] if scaled else []
         stages += ["weft::epilogues::RoundFirst"] if self.round_first else []
+        stages += [self.max_pool] if self.max_pool else []
         return f"weft::epilogues::Chain<{', '.join([*stages, output])}>"
 
 

@@ -376,6 +376,16 @@ TEST(Network, ResidualsAreConvertedToTheOutputsFormat) {
   }
 }
 
+// A first layer that pools its output has the bits of the two kernels; of a source with a zero point, whose borders differ.
+TEST(Network, AFirstLayerPoolsItsOutput) {
+  NetworkOptions options = OnCpu(2);
+  options.blocks = Blocks::kAlways;
+  const auto network = Network::Create(SmallResnet(), options);
+  ASSERT_TRUE(network.ok()) << network.status();
+  EXPECT_THAT(network->Describe(), HasSubstr("pooling node1 + node2: one kernel"));
+  EXPECT_EQ(Differences(*network), 0);
+}
+
 // Bottlenecks as one kernel have the bits of their convolutions by themselves.
 void ExpectBlockIsEqual(BlockCase of, std::int64_t batch = 1) {
   NetworkOptions options = OnCpu(batch);

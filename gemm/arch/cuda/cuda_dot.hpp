@@ -66,9 +66,13 @@ struct DotThread {
     const uint32_t halves = v % 2 == 0 ? word & 0x00ff00ffu : __byte_perm(word, 0, 0x4341);
     float value;
     if (v < 2) {
-      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }" : "=f"(value) : "r"(halves));
+      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }"
+          : "=f"(value)
+          : "r"(halves));
     } else {
-      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }" : "=f"(value) : "r"(halves));
+      asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }"
+          : "=f"(value)
+          : "r"(halves));
     }
     return value;
   }

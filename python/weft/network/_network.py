@@ -43,7 +43,7 @@ class Network:
     as json writes it. layouts: what tensors of integers may lie in, one of "nhwc", "nc4" and "nc32", or a list of some; on a GPU
     the model of times chooses among them. Unless given, blocks of 32 channels, and of 4 where there are at most 4.
     memory: how many bytes the arena of a run may have at most; a number of images that takes more is refused, with the number that
-    fits. None: any. blocks: which bottlenecks of residual networks are one kernel, "where_quicker", "always" (also on the CPU, which
+    fits. None: any. blocks: which bottlenecks of residual networks are one kernel, and which first layers pool, "where_quicker", "always" (also on the CPU, which
     is slow) or "never"; describe() says of each whether it is, and why not. file: the bytes of the .weft file that the graph was read from, whose compiled kernels are then used; these were
     made with a fuse, layouts and blocks of their own, and those that are given have no effect on them.
     """

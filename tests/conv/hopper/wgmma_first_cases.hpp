@@ -96,7 +96,8 @@ TEST(WgmmaFirst, MaxPoolOfNegativeIntegers) {
                              WgmmaTile<64, 64, 32, 16, 64>>;
   const Problem p = SquareProblem(3, 4, 40, 150, 7, 3, 2);
   ExpectMatchesReference<P>(p, reference::ReluActivation(), {.zero_point = -100.0f});
-  using Plain = epilogues::Chain<epilogues::Scale, MaxPool<3, 2, 1>, epilogues::ClampTo<std::int8_t>>;
+  using Plain =
+      epilogues::Chain<epilogues::Scale, MaxPool<3, 2, 1>, epilogues::ClampTo<std::int8_t>>;
   ExpectMatchesReference<WgmmaFirstPolicy<NCxHWx<32>, Plain, WgmmaTile<64, 64, 32, 16, 64>>>(
       p, reference::NoActivation(), {.per_tensor_alpha = true, .alpha = -0.01f});
 }

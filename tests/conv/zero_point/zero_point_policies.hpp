@@ -52,16 +52,16 @@ using ZeroWgmmaSplitK =
 using ZeroWgmmaFirst = UnsignedSource<
     WgmmaFirstPolicy<NCxHWx<32>, QLinear<std::int8_t>, WgmmaTile<128, 64, 64, 64, 64>>>;
 // Which pools its sums, and which cannot.
-using ZeroPooled = UnsignedSource<WgmmaFirstPolicy<
-    NCxHWx<32>,
-    Chain<SourceZeroPoint, SumBias, Scale, RoundFirst, epilogues::MaxPool<3, 2, 1>,
-          ClampTo<std::uint8_t>>,
-    WgmmaTile<64, 64, 64, 16, 64>>>;
-using ZeroFilterPooled = UnsignedSource<WgmmaFirstPolicy<
-    NHWC,
-    Chain<SourceZeroPoint, FilterZeroPoint, SumBias, Scale, RoundFirst, epilogues::MaxPool<2, 2>,
-          ClampTo<std::int8_t>>,
-    WgmmaTile<128, 64, 64, 32, 64, 1, 8>>>;
+using ZeroPooled =
+    UnsignedSource<WgmmaFirstPolicy<NCxHWx<32>,
+                                    Chain<SourceZeroPoint, SumBias, Scale, RoundFirst,
+                                          epilogues::MaxPool<3, 2, 1>, ClampTo<std::uint8_t>>,
+                                    WgmmaTile<64, 64, 64, 16, 64>>>;
+using ZeroFilterPooled = UnsignedSource<
+    WgmmaFirstPolicy<NHWC,
+                     Chain<SourceZeroPoint, FilterZeroPoint, SumBias, Scale, RoundFirst,
+                           epilogues::MaxPool<2, 2>, ClampTo<std::int8_t>>,
+                     WgmmaTile<128, 64, 64, 32, 64, 1, 8>>>;
 struct ZeroWgmmaPackedRows : UnsignedSource<WithEpilogue<QLinear<>>> {
   static constexpr auto config = WithPackedRows(WithEpilogue<QLinear<>>::config, 2);
 };

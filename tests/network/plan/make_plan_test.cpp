@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/network/graphs.hpp"
+#include "weft/network/plan/choose_formats.hpp"
 #include "weft/network/plan/choose_tile.hpp"
 #include "weft/network/plan/plan.hpp"
 
@@ -160,6 +161,65 @@ TEST(MakePlan, ABottleneckDoesNotWriteOverItsSource) {
     const PlacedTensor& y = plan->tensors[static_cast<std::size_t>(step.dst)];
     EXPECT_TRUE(x.offset + x.type.bytes() <= y.offset || y.offset + y.type.bytes() <= x.offset);
   }
+}
+
+// The first layer of ResNet and the pooling behind it, as Describe says of them.
+std::string WhyPooledApart(PlanOptions options, std::int64_t window = 3) {
+  GraphBuilder b;
+  const int x = b.Input("x", Element::kUint8, 3, 224, 224, {0.02f, 114});
+  const int a = b.Add("a", Element::kUint8, 64, 112, 112);
+  Node& first = b.Put(Kind::kConvolution, {x}, a);
+  first.window = {.h = 7,
+                  .w = 7,
+                  .stride_h = 2,
+                  .stride_w = 2,
+                  .pad_top = 3,
+                  .pad_left = 3,
+                  .pad_bottom = 3,
+                  .pad_right = 3};
+  b.FillProducts(first, 64, 3 * 49, 0.003f);
+  const int m = b.Add("m", Element::kUint8, 64, 56, 56);
+  b.Put(Kind::kMaxPool, {a}, m).window = {.h = window,
+                                          .w = window,
+                                          .stride_h = 2,
+                                          .stride_w = 2,
+                                          .pad_top = window / 2,
+                                          .pad_left = window / 2,
+                                          .pad_bottom = window / 2,
+                                          .pad_right = window / 2};
+  b.Output(m);
+  const absl::StatusOr<Plan> plan = MakePlan(b.Make(), options);
+  EXPECT_TRUE(plan.ok() && plan->pools.size() == 1) << plan.status();
+  if (!plan.ok() || plan->pools.size() != 1) return "?";
+  EXPECT_EQ(plan->pools[0].name, "node0 + node1");
+  bool is_one = false;
+  for (const Step& step : plan->steps) {
+    const auto* convolution = std::get_if<ConvolutionStep>(&step.what);
+    is_one = is_one || (convolution != nullptr && convolution->pool.exists());
+  }
+  EXPECT_EQ(is_one, plan->pools[0].why_apart.empty());
+  return plan->pools[0].why_apart;
+}
+
+// Of one image there are few strips for all multiprocessors.
+TEST(MakePlan, AFirstLayerPoolsWhereThatIsQuicker) {
+  PlanOptions options = {.gpu = {.compute_capability = 90, .sm_count = 132}};
+  AddTimes(conv::GpuFacts(), &options);
+  EXPECT_THAT(WhyPooledApart(options), HasSubstr("us of kernels of their own"));
+  options.batch = 128;
+  EXPECT_EQ(WhyPooledApart(options), "");
+}
+
+TEST(MakePlan, SaysWhyAFirstLayerDoesNotPool) {
+  const PlanOptions always = {.blocks = Blocks::kAlways};
+  EXPECT_EQ(WhyPooledApart(always), "");
+  EXPECT_THAT(WhyPooledApart(always, 5), HasSubstr("node1 has windows of 5x5 and steps of 2x2"));
+  EXPECT_THAT(WhyPooledApart({.formats = {Format::kNhwc}, .blocks = Blocks::kAlways}),
+              HasSubstr("one kernel takes"));
+  EXPECT_THAT(WhyPooledApart({.blocks = Blocks::kNever}), HasSubstr("off"));
+  EXPECT_THAT(WhyPooledApart({}), HasSubstr("on the CPU"));
+  EXPECT_THAT(WhyPooledApart({.gpu = {.compute_capability = 86, .sm_count = 84}}),
+              HasSubstr("the GPU's is 8.6"));
 }
 
 }  // namespace
