@@ -12,7 +12,7 @@ namespace weft::rtc {
 namespace {
 
 constexpr BottleneckPart kAllParts[] = {BottleneckPart::kFirst, BottleneckPart::kSecond,
-                                     BottleneckPart::kProjection, BottleneckPart::kThird};
+                                        BottleneckPart::kProjection, BottleneckPart::kThird};
 
 // The number of a part for Compiled::RunOf.
 constexpr int NumberOf(BottleneckPart part) {
