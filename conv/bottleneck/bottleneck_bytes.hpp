@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "weft/conv/bottleneck/bottleneck_params.hpp"
-#include "weft/conv/bottleneck/bottleneck_product.hpp"
 #include "weft/conv/bottleneck/bottleneck_roles.hpp"
 #include "weft/conv/bottleneck/bottleneck_values.hpp"
 #include "weft/gemm/arch/arch.hpp"

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/conv/bottleneck/bottleneck_params.hpp"
 #include "weft/conv/bottleneck/bottleneck_roles.hpp"

@@ -1,7 +1,6 @@
 #include "weft/conv/bottleneck/bottleneck_start.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"

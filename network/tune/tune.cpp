@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "weft/conv/bottleneck/bottleneck_plan.hpp"
 #include "weft/conv/problem/problem_name.hpp"
 #include "weft/network/in_parallel.hpp"
 #include "weft/network/plan/convolution_policy.hpp"
