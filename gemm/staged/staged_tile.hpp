@@ -40,7 +40,7 @@ struct StagedTile {
     if constexpr (kByteOutputs && std::is_same_v<Dst, NCxHWx<32>>) {
       using Residual = typename Epilogue::template ResidualLayout<Dst>;
       return PolicyT::kHasLines && kRun == 16 && Mma::kPackedRows == 1 && !Epilogue::kHasSums &&
-             !Math::kHasAuxiliaryOutputs && !Math::kTerms &&
+             !Epilogue::kHasPool && !Math::kHasAuxiliaryOutputs && !Math::kTerms &&
              (!Epilogue::kHasResidual ||
               (std::is_same_v<Residual, Dst> && sizeof(typename Output::ResidualElement) == 1));
     } else {

@@ -60,14 +60,13 @@ void ExpectPools() {
   const reference::ReluActivation relu;
   for (const std::int64_t stride : {1, 2, 4}) {
     if (P::config.threadblock.m / P::config.warp.m % (4 / stride) != 0) continue;
-    for (const std::int64_t w : {1, 17, 20, 72}) {
-      for (const std::int64_t h : {1, 9, 23, 40}) {
-        Problem p = SquareProblem(1 + h % 2, 3, h, 40 + 8 * stride, 3, 1, 1);
-        p.w = w, p.stride_w = stride, p.stride_h = 1 + w % 2;
-        p.pad_left = 1 + h % 2, p.pad_right = 2;
-        if (!Convolution<P>::Create(p).ok()) continue;  // too few pixels for a window
-        ExpectMatchesReference<P>(p, relu, {.seed = static_cast<std::uint32_t>(w + h)});
-      }
+    constexpr std::int64_t kSizes[][2] = {{1, 23}, {17, 9}, {20, 1}, {72, 40}};
+    for (const auto& [w, h] : kSizes) {
+      Problem p = SquareProblem(1 + h % 2, 3, h, 40 + 8 * stride, 3, 1, 1);
+      p.w = w, p.stride_w = stride, p.stride_h = 1 + w % 2;
+      p.pad_left = 1 + h % 2, p.pad_right = 2;
+      if (!Convolution<P>::Create(p).ok()) continue;  // too few pixels for a window
+      ExpectMatchesReference<P>(p, relu, {.seed = static_cast<std::uint32_t>(w + h)});
     }
   }
 }
