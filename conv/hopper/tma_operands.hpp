@@ -27,13 +27,6 @@ struct Im2colPixelMap : PixelMap {
   // epilogue has no border to correct.
   static constexpr bool kPaddingIsFilled = true;
 
-  // Lines (gemm::RowsTraits) are the rows of an image, or images where all of their positions are output
-  // pixels.
-  template <class Tile>
-  static constexpr bool kHasLines = !kDependsOf<Tile>.OnPixel();
-  gemm::FastDivmod lines;
-  std::int32_t line_pixels = 0;
-
   template <class Tile>
   constexpr PixelPlace OutputPlace(const Tile& tile, std::int32_t m) const {
     PixelPlace at = Place(tile, m);
@@ -55,8 +48,6 @@ struct Im2colPixelMap : PixelMap {
 // output rows, and a row of the product is an output column of both. The epilogue counts output
 // pixels: pixels 2 m and 2 m + 1 are those of row m.
 struct PackedRowsPixelMap : Im2colPixelMap {
-  template <class Tile>
-  static constexpr bool kHasLines = false;
   std::int32_t last_first = 0;  // 1: pixel 2 m is in the lower one of the two output rows
 
   template <class Tile>

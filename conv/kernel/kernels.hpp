@@ -239,8 +239,7 @@ struct WgmmaParts : gemm::PartsTraits {
   using OperandB = typename Spec::template OperandB<Mainloop>;
   using StageTransform = PaddingTransform<PolicyT, Mainloop>;  // if Spec::kTransforms
   using Output = decltype(Params::output);
-  using Epilogue =
-      gemm::WgmmaStore<PolicyT, Output, Mainloop, BatchTile<typename PolicyT::Prologue>>;
+  using Epilogue = gemm::WgmmaStore<PolicyT, Output, Mainloop>;
   using Pipeline = gemm::RingOf<Mainloop, Epilogue>;
   // Bytes of k in the widest chunk: whatever the problem, the plan finds room for two stages of it.
   static constexpr int kWidest = CheckedPolicy<PolicyT>::kNhwc ? 128 : 32;

@@ -116,9 +116,6 @@ void FillSource(const Problem& p, const ConvFacts& f, const KTiling& s, TmaPlan*
   a.rows.row_pixels = gemm::FastDivmod(Int32(s.pitch_w));
   a.rows.p = Int32(p.p());
   a.rows.q = Int32(p.q());
-  const bool dense = s.pitch_w == p.q() && s.pitch_h == p.p();
-  a.rows.lines = dense ? a.rows.image_pixels : a.rows.row_pixels;
-  a.rows.line_pixels = dense ? Int32(p.p() * p.q()) : a.rows.q;
   a.rows.group_k = Int32(p.k / p.groups);
   a.stride_h = Int32(p.stride_h), a.stride_w = Int32(p.stride_w);
   a.pad_top = Int32(p.pad_top), a.pad_left = Int32(p.pad_left);

@@ -149,8 +149,6 @@ struct PixelMap : gemm::RowsTraits {
 // destination, from the phase's first on.
 template <class Rows>
 struct PhaseRows : Rows {
-  template <class Tile>
-  static constexpr bool kHasLines = false;
   prologues::PerPhase phase;
 
   template <class Tile>

@@ -88,12 +88,11 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
     t.ClusterWait();  // the other blocks' mbarriers are initialized
     int round = 0;
     typename Epilogue::Kept kept;
-    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared, kept);
+      store.Begin(t, shared);
       store.Prepare(t, shared, kept);
       typename Mainloop::Accumulators acc;
       Pipeline::Consume(t, shared.stages, p.ring, mainloop, work.k_tiles, acc, state,
@@ -106,7 +105,6 @@ struct ClusterSplitKKernel : WarpSpecializedRoles<Parts> {
       // accumulators, and issues the next tile's products one by one.
       t.BarSync(1 + Mainloop::Map::Group(t), 128);
     }
-    Roles::FinishStores(t);
   }
 };
 

@@ -69,13 +69,12 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       StoreFilter(p, shared, t, work, resident);
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared, kept);
+      store.Begin(t, shared);
       // In the first tile the operands are still being loaded, which leaves time for Prepare; in
       // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
@@ -87,7 +86,6 @@ struct FirstLayerKernel : WarpSpecializedRoles<Parts> {
                         });
       store.Run(t, shared, kept, acc);
     }
-    Roles::FinishStores(t);
   }
 
   // Called by the consumers: stores a work tile's filter behind the stages, unless that is in shared

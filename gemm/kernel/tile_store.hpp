@@ -34,8 +34,8 @@ struct StagedTileStore {
   WEFT_DEVICE explicit StagedTileStore(const Work& work) : at(work) {}
 
   template <class Shared>
-  WEFT_DEVICE void Begin(arch::Thread t, Shared& shared, typename Epilogue::Kept& kept) const {
-    Epilogue::Begin(t, shared.epilogue, at.work.product.output, at.work.tile, at.m, at.n, kept);
+  WEFT_DEVICE void Begin(arch::Thread t, Shared& shared) const {
+    Epilogue::Begin(t, shared.epilogue, at.work.product.output, at.work.tile, at.m, at.n);
   }
   template <class Shared>
   WEFT_DEVICE void Prepare(arch::Thread t, Shared& shared, typename Epilogue::Kept& kept) const {
@@ -58,7 +58,7 @@ struct DirectTileStore {
   WEFT_DEVICE explicit DirectTileStore(const Work& work) : at(work) {}
 
   template <class Shared>
-  WEFT_DEVICE void Begin(arch::Thread, Shared&, typename Epilogue::Kept&) const {}
+  WEFT_DEVICE void Begin(arch::Thread, Shared&) const {}
   template <class Shared>
   WEFT_DEVICE void Prepare(arch::Thread, Shared&, typename Epilogue::Kept&) const {}
   template <class Shared>

@@ -39,14 +39,13 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    Roles::StartStores(p, t, shared, kept);
     WEFT_NO_UNROLL
     for (int i = tiles.first; i < tiles.end; i += tiles.step) {
       const auto work = tiles.At(p, i);
       if (!Roles::Exists(t, work.tile)) continue;
       if constexpr (Scheduler::kListed) kept = {};  // what it keeps is the previous product's
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared, kept);
+      store.Begin(t, shared);
       // In the first tile the operands are still being loaded, which leaves time for Prepare; in
       // later tiles it runs while products are in flight.
       const bool is_first = i == tiles.first;
@@ -58,7 +57,6 @@ struct WarpSpecializedKernel : WarpSpecializedRoles<Parts> {
                         });
       store.Run(t, shared, kept, acc);
     }
-    Roles::FinishStores(t);
   }
 };
 

@@ -46,7 +46,6 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
     t.WaitForEarlierGrids();
     const Mainloop mainloop(t, p.plan);
     typename Epilogue::Kept kept;
-    Roles::StartStores(p, t, shared, kept);
     const int set = Pipeline::ConsumerGroupOf(t), first = tiles.first + set * tiles.step;
     if (set > 0) {
       Pipeline::SkipTile(t, shared.stages, p.ring, p.k_tiles, Roles::Transforms(p), state);
@@ -55,7 +54,7 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
     for (int i = first; i < tiles.end; i += Mainloop::kConsumerGroups * tiles.step) {
       const auto work = tiles.At(p, i);
       const typename Roles::template Store<decltype(work)> store(work);
-      store.Begin(t, shared, kept);
+      store.Begin(t, shared);
       // In the first tile the operands are still being loaded, which leaves time for Prepare; in
       // later tiles it runs while products are in flight.
       const bool is_first = i == first;
@@ -68,7 +67,6 @@ struct PingPongKernel : WarpSpecializedRoles<Parts> {
       store.Run(t, shared, kept, acc);
       Pipeline::SkipTile(t, shared.stages, p.ring, p.k_tiles, Roles::Transforms(p), state);
     }
-    Roles::FinishStores(t);
   }
 };
 

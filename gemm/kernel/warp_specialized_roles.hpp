@@ -130,18 +130,6 @@ struct WarpSpecializedRoles
     return !Scheduler::kSparse || t.WarpUniform(int{tile.exists}) != 0;
   }
 
-  // Before the first work tile, and after the last one.
-  template <class Shared>
-  WEFT_DEVICE static void StartStores(const Params& p, arch::Thread t, Shared& shared,
-                                      typename Epilogue::Kept& kept) {
-    if constexpr (Epilogue::kStaged && !Scheduler::kListed) {
-      Epilogue::Start(t, shared.epilogue, p.output, kept);
-    }
-  }
-  WEFT_DEVICE static void FinishStores(arch::Thread t) {
-    if constexpr (Epilogue::kStaged) Epilogue::Finish(t);
-  }
-
   // The epilogue of a work tile.
   template <class Work>
   using Store = TileStore<Parts, Work>;

@@ -200,7 +200,7 @@ struct WgmmaGemmParts : PartsTraits {
     static constexpr auto config = PolicyT::config;
   };
   using Output = typename GemmSchedule<PolicyT, BandedTileGrid>::Output;
-  using Epilogue = WgmmaStore<Destination, Output, Mainloop, Tile>;
+  using Epilogue = WgmmaStore<Destination, Output, Mainloop>;
   using Pipeline = RingOf<Mainloop, Epilogue>;
   static constexpr TileShape kTile = PolicyT::config.threadblock;
   static constexpr int kElementBytes = sizeof(typename PolicyT::Element);

@@ -83,12 +83,9 @@ class PooledStore : public EpilogueTraits {
     int buffer = 0;
   };
 
-  // The steps of a StagedStore that a pooled one has nothing to do in.
-  WEFT_DEVICE static void Start(arch::Thread, Shared&, const Output&, Kept&) {}
-  WEFT_DEVICE static void Finish(arch::Thread) {}
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread, Shared&, const Output&, const Tile&, std::int32_t,
-                                std::int32_t, Kept&) {}
+                                std::int32_t) {}
 
   // Works out what does not depend on the accumulators. It is called while the mainloop multiplies. All
   // threads of the warpgroup have read the last tile's terms: they met when they had staged it.

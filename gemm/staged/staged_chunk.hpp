@@ -96,23 +96,5 @@ struct StagedChunks {
   }
 };
 
-// The same of a tile of kRows rows that lies in shared memory block by block of 32 channels, for bulk
-// copies (staged_bulk.hpp). Place is for matrices: the two chunks of a block are exchanged in every
-// other four rows, so that a chunk of 8 rows is in different banks. TensorPlace is as in the tensor.
-template <int kRows, int kChunks, ColumnOrder kOrder>
-struct BlockedChunks : StagedChunks<kChunks, kOrder> {
-  static_assert(kRows % 8 == 0 && kChunks % 2 == 0);
-  WEFT_DEVICE static int Place(int row, int chunk) {
-    return TensorPlace(row, chunk ^ (row >> 2 & 1));
-  }
-  WEFT_DEVICE static int TensorPlace(int row, int chunk) {
-    return chunk / 2 * (2 * kRows) + 2 * row + chunk % 2;
-  }
-  template <bool kForMatrices>
-  WEFT_DEVICE static int PlaceOf(int row, int chunk) {
-    return kForMatrices ? Place(row, chunk) : TensorPlace(row, chunk);
-  }
-};
-
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -22,7 +22,6 @@
 
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/staged/staged_auxiliary.hpp"
-#include "weft/gemm/staged/staged_bulk.hpp"
 #include "weft/gemm/staged/staged_bytes.hpp"
 #include "weft/gemm/staged/staged_pair.hpp"
 #include "weft/gemm/staged/staged_residual.hpp"
@@ -47,7 +46,6 @@ class StagedStore : public EpilogueTraits {
   using Residual = typename ResidualOf<Stage>::type;
   using Bytes = StagedBytesOf<Stage>;
   using Rows = StagedRows<Stage>;
-  using Bulk = BulkCopiesOf<Stage>;
   static constexpr bool kByteOutputs = Stage::kByteOutputs;
 
  public:
@@ -61,26 +59,13 @@ class StagedStore : public EpilogueTraits {
     // there, fewer than a tile, so that no two groups share a first_k.
     std::int32_t first_k = -1, values = 0;
     typename Math::Channels channels[Map::kGroups];
-    typename Bulk::Kept bulk;
   };
-
-  // All threads of the consumer warpgroups call them, before their first tile and after their last one.
-  WEFT_DEVICE static void Start(arch::Thread t, Shared& shared, const Output& p, Kept& kept) {
-    Bulk::Start(t, shared, p, kept.bulk);
-  }
-  WEFT_DEVICE static void Finish(arch::Thread t) { Bulk::Finish(t); }
 
   // Starts to load the tile's residual, when all threads have stored the last tile. It is called
   // before the mainloop, while operands are loaded.
   template <class Tile>
   WEFT_DEVICE static void Begin(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
-                                std::int32_t first_m, std::int32_t first_n, Kept& kept) {
-    if (Bulk::Used(p)) {
-      if constexpr (Residual::kStaged) {
-        Bulk::Load(t, shared, p, tile, first_m, first_n, kept.bulk);
-      }
-      return;
-    }
+                                std::int32_t first_m, std::int32_t first_n) {
     if constexpr (Residual::kStaged) Stage::Sync(t);
     if constexpr (Residual::kAtOutputs) {
       Rows::Prepare(t, shared, p, tile, first_m);
@@ -93,14 +78,8 @@ class StagedStore : public EpilogueTraits {
   template <class Tile>
   WEFT_DEVICE static void Prepare(arch::Thread t, Shared& shared, const Output& p, const Tile& tile,
                                   std::int32_t first_m, std::int32_t first_n, Kept& kept) {
-    const bool bulk = Bulk::Used(p);
-    if constexpr (!Residual::kStaged) {
-      if (bulk) Bulk::Prepare(t, p, tile, first_m, first_n, kept.bulk);
-      Stage::Sync(t);  // all threads have stored the last tile
-    }
-    if constexpr (!Residual::kAtOutputs) {
-      if (!bulk) Rows::Prepare(t, shared, p, tile, first_m);
-    }
+    if constexpr (!Residual::kStaged) Stage::Sync(t);  // all threads have stored the last tile
+    if constexpr (!Residual::kAtOutputs) Rows::Prepare(t, shared, p, tile, first_m);
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n;
     const std::int32_t values = p.rows.ValueOffset(tile);
     if (first_k != kept.first_k || values != kept.values) {
@@ -123,12 +102,7 @@ class StagedStore : public EpilogueTraits {
     const std::int32_t end = p.rows.EndChannel(tile, p.k);
     const std::int32_t padded_end = end == p.k ? p.padded_k : end;
     const std::int32_t first_k = p.rows.FirstChannel(tile) + first_n + Map::FirstChannel(t);
-    const bool bulk = Bulk::Used(p);
-    if (bulk) {
-      Bulk::Await(t, shared, kept.bulk);
-    } else {
-      Residual::Await(t, shared);
-    }
+    Residual::Await(t, shared);
     // After this barrier the warpgroup's residual may be read, and what Prepare has stored of the
     // pixels. Without either need, the barrier after the outputs are staged is enough.
     if constexpr (Residual::kStaged || Math::kTerms || AuxiliaryOf<Stage>::kPlaced ||
@@ -148,11 +122,7 @@ class StagedStore : public EpilogueTraits {
     const std::int32_t first = p.rows.FirstChannel(tile) + first_n;
     WriteRanges<Map::kSharingLanes>(t, p, ranges, end,
                                     [&](int g) { return first + Map::Channel(t, g); });
-    if (bulk) {
-      Bulk::Store(t, shared, p, span, kept.bulk);
-    } else {
-      Bytes::Run(t, shared, p, span);
-    }
+    Bytes::Run(t, shared, p, span);
   }
 
  private:

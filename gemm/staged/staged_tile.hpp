@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "weft/gemm/arch/arch.hpp"
 #include "weft/gemm/epilogue/epilogue_math.hpp"
 #include "weft/gemm/staged/staged_chunk.hpp"
 #include "weft/gemm/staged/staged_pixels.hpp"
-#include "weft/layouts/formats.hpp"
 
 namespace weft::gemm {
 inline namespace WEFT_BACKEND {
@@ -32,24 +30,10 @@ struct StagedTile {
   using Pixels = StagedPixels<Mma>;
   static constexpr int kRows = Pixels::kRows, kPixels = Pixels::kCount;  // a warpgroup's
   static constexpr int kChunks = 4 * Mma::kBlocks;                       // chunks of a row
+  using Chunks = StagedChunks<kChunks, Mma::kOrder>;
+  using Chunk = typename Chunks::Chunk;
   // Bytes of one store; of outputs of one byte these are as many channels.
   static constexpr int kRun = PolicyT::config.alignment.dst;
-  // Whether bulk copies may move the tile (staged_bulk.hpp): what is loaded and stored are bytes in
-  // blocks of 32 channels, which nobody looks at pixel by pixel.
-  static constexpr bool kBulk = [] {
-    if constexpr (kByteOutputs && std::is_same_v<Dst, NCxHWx<32>>) {
-      using Residual = typename Epilogue::template ResidualLayout<Dst>;
-      return PolicyT::kHasLines && kRun == 16 && Mma::kPackedRows == 1 && !Epilogue::kHasSums &&
-             !Epilogue::kHasPool && !Math::kHasAuxiliaryOutputs && !Math::kTerms &&
-             (!Epilogue::kHasResidual ||
-              (std::is_same_v<Residual, Dst> && sizeof(typename Output::ResidualElement) == 1));
-    } else {
-      return false;
-    }
-  }();
-  using Chunks = std::conditional_t<kBulk, BlockedChunks<kRows, kChunks, Mma::kOrder>,
-                                    StagedChunks<kChunks, Mma::kOrder>>;
-  using Chunk = typename Chunks::Chunk;
 
   // A barrier of the warpgroup's 128 threads.
   WEFT_DEVICE static void Sync(arch::Thread t) { t.BarSync(1 + Map::Group(t), 128); }

@@ -15,8 +15,7 @@ inline namespace WEFT_BACKEND {
 // Outputs of one byte are stored through shared memory (StagedStore, or with a MaxPool PooledStore), and so are 16-bit ones if
 // channels are adjacent in the destination and the columns are not in the order kPaired
 // (Mma::kHalves). All others are stored straight from registers, element by element (DirectStore).
-// Tile: the scheduler's.
-template <class PolicyT, class Output, class Mma, class Tile>
+template <class PolicyT, class Output, class Mma>
 class WgmmaStoreOf {
   static constexpr int kOutputBytes = sizeof(typename PolicyT::Epilogue::Output);
   struct Stored : StorePolicyTraits {
@@ -24,8 +23,6 @@ class WgmmaStoreOf {
     using Epilogue = typename PolicyT::Epilogue;
     static constexpr auto config = PolicyT::config;
     static constexpr bool kDependentLaunch = true;
-    static constexpr bool kHasLines =
-        Output::Rows::template kHasLines<Tile> && !Output::Rows::template kUnaligned<Tile>;
   };
   struct Narrow : Stored {
     static constexpr auto config = WithDstAlignment(PolicyT::config, kOutputBytes);
@@ -39,8 +36,8 @@ class WgmmaStoreOf {
                          std::type_identity<StagedStore<Stored, Output, Mma>>>,
       std::type_identity<DirectStore<Narrow, Output, typename Mma::Map>>>::type;
 };
-template <class PolicyT, class Output, class Mma, class Tile>
-using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma, Tile>::type;
+template <class PolicyT, class Output, class Mma>
+using WgmmaStore = typename WgmmaStoreOf<PolicyT, Output, Mma>::type;
 
 }  // namespace WEFT_BACKEND
 }  // namespace weft::gemm

@@ -96,9 +96,6 @@ struct StorePolicyTraits {
   static constexpr bool kDependentLaunch = false;
   // Each store from registers has a predicate, instead of standing behind a branch.
   static constexpr bool kPredicatedStores = false;
-  // Neighbouring rows of a tile are neighbouring pixels, in lines (RowsTraits), and its first channel
-  // is the first of a block.
-  static constexpr bool kHasLines = false;
 };
 
 // Traits of an operand, which loads its k tiles into stages (operand.hpp, tma_operand.hpp, ...).
@@ -122,11 +119,6 @@ struct RowsTraits {
   // Coordinates count products: Product(tile) is a pixel's image, and channels are numbered within
   // their product.
   static constexpr bool kCountsProducts = false;
-  // Rows fall into lines of lines.divisor() rows each, of which the first line_pixels are pixels that
-  // lie side by side in an image, from the one of the line's first row on, or no pixels at all; the
-  // others are no pixels. With line_pixels = 0 nothing is known of a launch's rows.
-  template <class Tile>
-  static constexpr bool kHasLines = false;
 
   // What is added to the rows of a tile whose product does not begin at row 0 of the output.
   template <class Tile>

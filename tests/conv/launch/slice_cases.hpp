@@ -67,7 +67,7 @@ void RunSlice(const Problem& problem, std::int64_t first, std::int64_t channels)
 template <class P>
 void RunSlices() {
   for (const std::int64_t n : {1, 3}) {
-    Problem p = SquareProblem(n, 64, 9, 64, 3, 1, 1);
+    Problem p = SquareProblem(n, 64, 7, 64, 3, 1, 1);
     if (std::is_same_v<typename P::Prologue, prologues::Depthwise>) p.groups = 64;
     RunSlice<P>(p, 0, 96);
     RunSlice<P>(p, 32, 160);

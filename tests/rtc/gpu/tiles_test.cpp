@@ -37,7 +37,7 @@ WEFT_BOTH(namespace weft::rtc {
     n.Add(facts.wgmma.row_threads), n.Add(facts.wgmma.gathers);
     for (int i = 0; i < 3; ++i) {
       const conv::ParamsLayout& at = kRecord.image.params[i].at;
-      n.Add(at.bytes), n.Add(at.output), n.Add(at.b), n.Add(at.ring);
+      n.Add(at.bytes), n.Add(at.output), n.Add(at.b.at), n.Add(at.ring);
       n.Add(kRecord.kernel[i].threads), n.Add(kRecord.kernel[i].shared_bytes);
     }
     if constexpr (conv::CheckedPolicy<PolicyT>::kWgmma) {
