@@ -171,8 +171,8 @@ def profile(network, batch):
     import torch
 
     measured = network.profile(torch.randn(batch, *network.inputs[0][2], device="cuda"))
-    lines = network.describe(batch, gpu=True).splitlines()[1:]
-    return [dict(us=round(step.us, 2), kernel=line) for step, line in zip(measured.steps, lines, strict=True)]
+    lines = network.describe(batch, gpu=True).splitlines()[1:]  # those behind the steps' say what is several kernels, and why
+    return [dict(us=round(step.us, 2), kernel=line) for step, line in zip(measured.steps, lines)]
 
 
 def unpack(folder, patterns):

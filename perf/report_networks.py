@@ -5,7 +5,7 @@ import json
 import math
 import re
 
-FILES = ("networks-h200.json", "networks-h200-small.json")
+FILES = ("networks-h200.json", "networks-h200-small.json", "earlier/h200/networks-0bf17fb41f.json")
 TENSORS = "tensors-h200.json"
 LARGE = 56  # rows and columns from which an operator is held against a copy
 WHOLE = ("resnet50_224_u8", "resnet18_224_u8", "vgg16_224_u8", "mobilenet_v2_224_u8", "mobilenet_v3_224_u8", "efficientnet_224_u8", "yolo_320_u8")

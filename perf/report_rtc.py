@@ -19,7 +19,7 @@ def times(folder, table):
              if f"{kind}_simt_us" in result["calls"]]
     return (table(("a policy that is new to a process", "cold, to make, s:", "first run, s:", "CPU s of both:", "warm, both, ms:"), first) + "\n"
             + table(("host's time of a call, us", *(f"{words}:" for words in NAMES.values())), calls)
-            + f"\n{result['gpu']}, torch {result['torch']}, commit {result.get('commit', 'unknown')}. *Cold*: no cache holds it; *warm*: another process had "
+            + f"\n{result['gpu']}, torch {result['torch']}, commit {result.get('commit', 'unknown')}, of calls {result.get('calls_commit', 'the same')}. *Cold*: no cache holds it; *warm*: another process had "
             f"it compiled. Calls have bias and a scale for each channel.\n")
 
 

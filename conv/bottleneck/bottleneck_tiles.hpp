@@ -72,8 +72,10 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
       StartSecond(Beginning(sums));
       t_.WgmmaCommit();
       FinishSecond(x, Beginning(sums));
-      // A patch of its own is needed, else the next tile waits for this one's.
-      const bool early = more && tiling.patches > kGroups;
+      // A patch of its own is needed, else the next tile waits for this one's. Where y takes the place of
+      // x a patch is free only when it has been stored, and waiting for the next one would hold up this
+      // tile's last bytes.
+      const bool early = !kInPlace && more && tiling.patches > kGroups;
       const auto start = [&](bool wanted) {
         if (!wanted) return;
         t_.MbarWait(bar_.full(full), parity);

@@ -62,7 +62,7 @@ def test_a_file_is_continued_by_the_same_command(tmp_path, monkeypatch):
     file = tmp_path / "a.json"
     for command, bits in (("perf/networks.py run", False), ("perf/networks.py run --bits", True)):
         file.write_text(json.dumps(dict(commit="0123456789", command=command, networks=[dict(name="a", differ=1)])))
-        assert [networks.run(tmp_path, file, [], [], [], other) for other in (bits, not bits)] == [1, 0]
+        assert [networks.run(tmp_path, file, [], [], other) for other in (bits, not bits)] == [1, 0]
     given = []
     monkeypatch.setattr(networks, "run", lambda folder, output, *others: given.append(output.name) or 0)
     for more in ([], ["--bits"], ["--bits", "--json", "mine.json"]):
