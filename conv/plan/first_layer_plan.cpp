@@ -125,6 +125,7 @@ void PlanStrips(const Problem& p, const PoolFacts& pool, const Shape& s,
   const std::int64_t strips = CeilDiv(dst.w, pooled.columns * (windows / s.parities));
   const std::int64_t tiles = CeilDiv(2 * (dst.h + pooled.skipped), rows);
   plan->rows = p.n * strips * tiles * tile.m;
+  if (plan->rows > gemm::kInt32Max) return;  // which is refused
   plan->strip_tiles = Int32(tiles);
   at.image_pixels = gemm::FastDivmod(Int32(strips));
   at.row_pixels = gemm::FastDivmod(Int32(tiles));
@@ -208,8 +209,6 @@ absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFa
   const std::int64_t image_windows = row_windows * CeilDiv(p.p(), rows);
   const std::int64_t images = f.prologue.depends.image ? 1 : p.n;
   plan.rows = CeilDiv(images * image_windows, windows) * tile.m;
-  a.rows.image_pixels = gemm::FastDivmod(Int32(image_windows));
-  a.rows.row_pixels = gemm::FastDivmod(Int32(row_windows));
   if (f.output.pool.exists()) {
     if (windows % s.parities != 0) {
       return absl::InvalidArgumentError(
@@ -255,6 +254,10 @@ absl::StatusOr<FirstLayerPlan> MakeFirstLayerPlan(const Problem& p, const ConvFa
 
   a.rows.rows = Int32(plan.rows);
   a.rows.images = Int32(images);
+  if (!f.output.pool.exists()) {
+    a.rows.image_pixels = gemm::FastDivmod(Int32(image_windows));
+    a.rows.row_pixels = gemm::FastDivmod(Int32(row_windows));
+  }
   a.rows.p = Int32(p.p());
   a.rows.q = Int32(p.q());
   a.rows.group_k = Int32(p.k / p.groups);
