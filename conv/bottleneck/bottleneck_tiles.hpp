@@ -74,8 +74,8 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
       FinishSecond(x, Beginning(sums));
       // A patch of its own is needed, else the next tile waits for this one's. Where y takes the place of
       // x a patch is free only when it has been stored, and waiting for the next one would hold up this
-      // tile's last bytes.
-      const bool early = !kInPlace && more && tiling.patches > kGroups;
+      // tile's last bytes; where nothing is added, there is one product less to overlap with.
+      const bool early = kProjected && more && tiling.patches > kGroups;
       const auto start = [&](bool wanted) {
         if (!wanted) return;
         t_.MbarWait(bar_.full(full), parity);
@@ -262,7 +262,7 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
         Project(chunk + 1, x, sums);
       }
       t_.WgmmaCommit();
-      t_.template WgmmaWait<1>();
+      t_.template WgmmaWait<kProjected ? 1 : 0>();
       t_.KeepInPlace(other_sums);
       if constexpr (kProjected) {
         using Part = BottleneckMath<typename PolicyT::Projection>;
