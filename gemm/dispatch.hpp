@@ -181,8 +181,8 @@ class Dispatch<Family<Policies...>>
   }
   template <class RunT, class BackEnd>
   absl::Status StartRun(const RunT& run, const BackEnd& on) const {
-    constexpr RunFunction<BackEnd> kStart[] = {StartOf<BackEnd, Policies>()...};
-    return choice_.StartRun(run, on, kStart);
+    const RunFunction<BackEnd> starts[] = {StartOf<BackEnd, Policies>()...};
+    return choice_.StartRun(run, on, starts);
   }
 
  private:
@@ -214,7 +214,7 @@ class Dispatch<Family<Policies...>>
 
   // Null for what is not compiled for the CPU.
   template <class BackEnd, class PolicyT>
-  static constexpr RunFunction<BackEnd> StartOf() {
+  static RunFunction<BackEnd> StartOf() {
     constexpr bool kIs[] = {std::is_same_v<PolicyT, Policies>...};
     constexpr auto kIndex = std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs);
     if constexpr (std::is_same_v<BackEnd, CpuBackEnd> && !OnCpu()[kIndex]) {

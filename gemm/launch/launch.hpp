@@ -105,23 +105,13 @@ struct GpuBackEnd {
   Stream stream;
   LaunchOptions options;
 
-// nvcc takes operators of several parts, which start each other's, for what a device may call and asks
-// for this function there, too, where nobody calls it.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#define WEFT_ALSO_ON_DEVICE __host__ __device__
-#else
-#define WEFT_ALSO_ON_DEVICE
-#endif
   template <class PolicyT>
-  [[gnu::visibility("hidden")]] WEFT_ALSO_ON_DEVICE absl::Status Run(const char* who,
-                                                                     const TileFacts& facts,
-                                                                     const Launch& launch) const {
+  [[gnu::visibility("hidden")]] absl::Status Run(const char* who, const TileFacts& facts,
+                                                 const Launch& launch) const {
     return Enqueue(who, facts, launch, internal::LaunchFunctionOf<PolicyT>(),
                    internal::HasName<PolicyT>());
   }
 
-#undef WEFT_ALSO_ON_DEVICE
  private:
   // launch_on_gpu: a LaunchOnGpu<PolicyT>, null if the program holds no GPU code for PolicyT.
   // has_name: HasName<PolicyT>().
