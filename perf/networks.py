@@ -167,12 +167,12 @@ def peers(model, shape, batch, modes):
 
 
 def profile(network, batch):
-    """Of each kernel its line of describe and its microseconds, between events of a graph of the whole run."""
+    """Of each kernel what it is and its microseconds, between events of a graph of the whole run."""
     import torch
 
-    measured = network.profile(torch.randn(batch, *network.inputs[0][2], device="cuda"))
-    lines = network.describe(batch, gpu=True).splitlines()[1:]  # those behind the steps' say what is several kernels, and why
-    return [dict(us=round(step.us, 2), kernel=line) for step, line in zip(measured.steps, lines)]
+    steps = network.profile(torch.randn(batch, *network.inputs[0][2], device="cuda")).steps
+    return [dict(us=round(step.us, 2), name=step.name, kernel=step.kernel, detail=step.detail, output=step.destination.shape,
+                 format=step.destination.format) for step in steps]
 
 
 def unpack(folder, patterns):
@@ -259,17 +259,19 @@ def main():
     arguments.add_argument("what", choices=["make", "run", "peers", "join", "unpack"])
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="networks whose names fit, such as '*_224_u8'")
-    arguments.add_argument("--json", type=pathlib.Path, help="default: perf/results/networks-h200.json, with --bits networks-h200-small.json")
-    arguments.add_argument("--peers", nargs="*", default=[], metavar="MODE", help="modes of torch.compile, such as default max-autotune-no-cudagraphs")
+    arguments.add_argument("--json", type=pathlib.Path, help="run and join: default perf/results/networks-h200.json, with --bits networks-h200-small.json; peers: where times go")
+    arguments.add_argument("--peers", nargs="*", default=["default"], metavar="MODE", help="peers: modes of torch.compile, such as default max-autotune-no-cudagraphs")
     arguments.add_argument("--beside", type=pathlib.Path, metavar="FILE", help="join: what peers wrote")
     arguments.add_argument("--bits", action="store_true", help="outputs are compared and nothing is measured")
     arguments.add_argument("--tune", nargs="*", type=int, default=[], metavar="N", help="numbers of images for which tiles are tuned, about a minute each")
     a = arguments.parse_args()
+    if a.what == "peers" and a.json is None or a.what == "join" and a.beside is None:
+        arguments.error("peers takes --json=FILE, and join --beside=FILE, which peers wrote")
     if a.what == "run":
         default = ROOT / "perf/results" / ("networks-h200-small.json" if a.bits else "networks-h200.json")
         sys.exit(run(a.folder, a.json or default, a.only, a.tune, a.bits))
     elif a.what == "peers":
-        run_peers(a.folder, a.json, a.only, a.peers or ["default"])
+        run_peers(a.folder, a.json, a.only, a.peers)
     elif a.what == "join":
         join(a.json or ROOT / "perf/results/networks-h200.json", a.beside)
     else:

@@ -17,9 +17,11 @@ def times(folder, table):
               f"{1e3 * (states['warm']['make_s'] + states['warm']['run_s']):.1f}") for name, states in result["first"].items()]
     calls = [(words, *(f"{result['calls'][f'{kind}_{name}_us']:.1f}" for name in NAMES)) for kind, words in CALLS
              if f"{kind}_simt_us" in result["calls"]]
+    commit = result.get("commit")
+    of = f"commit {commit}" if commit else f"calls at commit {result['calls_commit']}, compiling at an earlier one"
     return (table(("a policy that is new to a process", "cold, to make, s:", "first run, s:", "CPU s of both:", "warm, both, ms:"), first) + "\n"
             + table(("host's time of a call, us", *(f"{words}:" for words in NAMES.values())), calls)
-            + f"\n{result['gpu']}, torch {result['torch']}, commit {result.get('commit', 'unknown')}, of calls {result.get('calls_commit', 'the same')}. *Cold*: no cache holds it; *warm*: another process had "
+            + f"\n{result['gpu']}, torch {result['torch']}, {of}. *Cold*: no cache holds it; *warm*: another process had "
             f"it compiled. Calls have bias and a scale for each channel.\n")
 
 

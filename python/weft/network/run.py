@@ -55,7 +55,7 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--tune", action="store_true", help="find the quickest tiles for each number of images on this GPU, and say so as it goes on")
     parser.add_argument("--layouts", default="", metavar="nc4,nc32,nhwc", help="what tensors of integers may lie in; on a GPU the model of times chooses among them")
     parser.add_argument("--blocks", choices=("where_quicker", "always", "never"), default="where_quicker",
-                        help="which bottlenecks of residual networks are one kernel, and which first layers pool; --profile says of the others why not")
+                        help="which bottlenecks of residual networks are one kernel (--profile says of the others why not), and which first layers pool")
     parser.add_argument("--memory", metavar="64MB", help="what the tensors between inputs and outputs may take at most (KB, MB, GB; KiB, MiB, GiB)")
     parser.add_argument("--profile", action="store_true",
                         help="print a line for each kernel: its time, its floor, its format and its nodes; with --reference the time of each node")

@@ -58,9 +58,13 @@ def _quantize(imp: Importer, onnx_node: Any, name: str) -> Any:
     if x.only_dequantized and q == x.quantization:
         return Integers(x.source.tensor, x.shape)
     if x.only_dequantized:
-        node = Node("convert", name, [])
-    else:
-        node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, q, imp.opsets))
+        return imp.emit(Node("convert", name, []), [x.source], output, q, x.shape)
+    return _table(imp, x, name, output, q)
+
+
+def _table(imp: Importer, x: Function, name: str, output: str, q: Quantization) -> Integers:
+    """What a function makes of each integer. name: the node's if the function has none."""
+    node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, q, imp.opsets))
     return imp.emit(node, [x.source], output, q, x.shape)
 
 
@@ -100,13 +104,8 @@ def written(imp: Importer, x: Pending, output: str, q: Quantization) -> Integers
 def waiting(imp: Importer, x: Function) -> Pending:
     """A function's floats as those that wait for their QuantizeLinear, with which they are a table."""
     name = x.nodes[-1].output[0]
-
-    def emit(output: str, q: Quantization) -> Integers:
-        node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, q, imp.opsets))
-        return imp.emit(node, [x.source], output, q, x.shape)
-
     if name not in imp.waiting or imp.waiting[name].shape != x.shape:
-        imp.waiting[name] = Pending(name, x.shape, emit)
+        imp.waiting[name] = Pending(name, x.shape, lambda output, q: _table(imp, x, name, output, q))
     return imp.waiting[name]
 
 
@@ -124,8 +123,7 @@ def _source(imp: Importer, onnx_node: Any, at: int) -> Integers:
         raise Refused(unquantized(onnx_node.input[at], "Relu"))
     name = x.nodes[-1].output[0]
     if name not in imp.written:
-        node = Node("table", x.nodes[-1].name or name, [], table=tables.quantized_table(x, x.quantization, imp.opsets))
-        imp.written[name] = imp.emit(node, [x.source], f"{name}_integers", x.quantization, x.shape)
+        imp.written[name] = _table(imp, x, name, f"{name}_integers", x.quantization)
     return Integers(imp.written[name].tensor, x.shape)
 
 
