@@ -16,8 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
 #include "weft/conv/bottleneck/bottleneck_image.hpp"
 #include "weft/conv/bottleneck/bottleneck_kernel.hpp"
@@ -27,7 +25,7 @@
 #include "weft/conv/problem/bottleneck_problem.hpp"
 #include "weft/gemm/check/refused.hpp"
 #include "weft/gemm/check/typed_pointer.hpp"
-#include "weft/layouts/base/abseil.hpp"
+#include "weft/gemm/launch/planned_operator.hpp"
 #include "weft/layouts/packed_filter.hpp"
 
 namespace weft::conv {
@@ -84,88 +82,36 @@ struct BottleneckArguments {
       "hidden")]] static constexpr const typename Epilogue::ResidualElement* residual = nullptr;
 };
 
-// An immutable operator for one problem. It is cheap to copy, safe to share between threads, holds
-// no memory of its own and needs no workspace.
 template <class PolicyT>
-class Bottleneck {
+using BottleneckArgumentsOf =
+    BottleneckArguments<typename PolicyT::Element, typename PolicyT::FirstEpilogue,
+                        typename PolicyT::SecondEpilogue, typename PolicyT::Projection,
+                        typename PolicyT::Epilogue>;
+
+// The rest of its members: gemm/launch/planned_operator.hpp. Errors of Create are those of PlanBottleneck.
+template <class PolicyT>
+class Bottleneck : public gemm::PlannedOperator<Bottleneck<PolicyT>, BottleneckPlanner,
+                                                BottleneckArgumentsOf<PolicyT>> {
+  using Base = gemm::PlannedOperator<Bottleneck, BottleneckPlanner, BottleneckArgumentsOf<PolicyT>>;
+
  public:
-  using Problem = BottleneckProblem;
+  using Policy = PolicyT;
   using Element = typename PolicyT::Element;
   using Epilogue = typename PolicyT::Epilogue;
   using Output = typename Epilogue::Output;
-  using Arguments =
-      BottleneckArguments<Element, typename PolicyT::FirstEpilogue,
-                          typename PolicyT::SecondEpilogue, typename PolicyT::Projection, Epilogue>;
+  using Base::problem;
 
-  // InvalidArgument names the field that is wrong, its value and what would be accepted;
-  // ResourceExhausted for more channels than fit in shared memory.
-  static absl::StatusOr<Bottleneck> Create(const Problem& problem) {
-    absl::StatusOr<BottleneckPlan> plan = PlanBottleneck(problem, kImage.facts);
-    if (!plan.ok()) return plan.status();
-    return Bottleneck(*plan);
-  }
-  // The same, and FailedPrecondition if `device` cannot run this policy.
-  static absl::StatusOr<Bottleneck> Create(const Problem& problem,
-                                           const arch::DeviceLimits& device) {
-    absl::StatusOr<Bottleneck> op = Create(problem);
-    if (!op.ok()) return op;
-    if (absl::Status s =
-            gemm::CheckDevice("conv", LaunchFacts(op->plan_, kImage.facts.tile), device);
-        !s.ok()) {
-      return s;
-    }
-    return op;
-  }
+  [[gnu::visibility("hidden")]] static constexpr BottleneckImage kImage =
+      BottleneckImageOf<PolicyT>();
 
-  const Problem& problem() const { return plan_.problem; }
-  // How the work is divided into tiles.
-  const gemm::PlanCounts& counts() const { return plan_.counts; }
   // Elements of src and dst in memory.
   std::int64_t src_size() const { return NCxHWx<32>::Size(problem().src()); }
   std::int64_t dst_size() const { return NCxHWx<32>::Size(problem().dst()); }
   std::int64_t dst_bytes() const { return dst_size(); }
 
-  // A description in one line.
-  std::string Describe() const { return conv::Describe(plan_, kImage.facts); }
-
-  // Enqueues the kernel on `stream` and returns; it allocates and synchronises nothing and can be
-  // captured in a CUDA graph. Errors as Convolution::Run's.
-  absl::Status Run(const Arguments& args, Stream stream,
-                   const gemm::LaunchOptions& options = {}) const {
-    return Start(args, gemm::GpuBackEnd{stream, options});
-  }
-
-  // Runs the same kernel on the CPU and returns when it is done; see Convolution::RunOnCpu.
-  absl::Status RunOnCpu(const Arguments& args,
-                        const gemm::CpuOptions& options = gemm::CpuOptions::FromEnvironment(),
-                        gemm::CpuStats* stats = nullptr) const {
-    if (stats != nullptr) *stats = {};
-    return Start(args, gemm::CpuBackEnd{options, stats});
-  }
-
-  // Everything that Run checks before it launches.
-  absl::Status CheckArguments(const Arguments& args) const {
-    return conv::CheckArguments(kImage, plan_, RunOf(args));
-  }
-
- private:
-  explicit Bottleneck(const BottleneckPlan& plan) : plan_(plan) {}
-
-  template <class BackEnd>
-  absl::Status Start(const Arguments& args, const BackEnd& on) const {
-    return conv::Start(kImage, plan_, RunOf(args), on, &BackEnd::template Run<PolicyT>);
-  }
-
-  template <class Part, class Args>
-  static void FillPart(const Args& args, ConvRun* run) {
-    run->filter = FilterRun{.data = args.filter.data(),
-                            .extents = args.filter.extents(),
-                            .fingerprint = args.filter.fingerprint()};
-    run->output = gemm::OutputRunOf<Part>(args, args.dst);
-  }
-  static BottleneckRun RunOf(const Arguments& args) {
+  static BottleneckRun RunOf(const BottleneckPlan&, const BottleneckArgumentsOf<PolicyT>& args) {
     BottleneckRun run;
-    run.part[0].src = gemm::GivenTensor{args.src, args.src.given()};
+    run.part[0].src = gemm::internal::TensorOf(args.src);
     FillPart<typename PolicyT::FirstEpilogue>(args.first, &run.part[0]);
     FillPart<typename PolicyT::SecondEpilogue>(args.second, &run.part[1]);
     if constexpr (kProjects<PolicyT>) {
@@ -177,10 +123,16 @@ class Bottleneck {
     return run;
   }
 
-  [[gnu::visibility("hidden")]] static constexpr BottleneckImage kImage =
-      BottleneckImageOf<PolicyT>();
+ private:
+  friend Base;
 
-  BottleneckPlan plan_;
+  explicit Bottleneck(const BottleneckPlan& plan) : Base(plan) {}
+
+  template <class Part, class Args>
+  static void FillPart(const Args& args, ConvRun* run) {
+    run->filter = FilterRunOf(args.filter);
+    run->output = gemm::OutputRunOf<Part>(args, args.dst);
+  }
 };
 
 template <class PolicyT>

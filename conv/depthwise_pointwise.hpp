@@ -153,17 +153,13 @@ class DepthwisePointwise
   FilterExtents depthwise_filter_extents() const { return problem().depthwise_filter(); }
 
   static FusedRun RunOf(const DepthwisePointwisePlan&, const FusedArgumentsOf<PolicyT>& args) {
-    const auto filter = [](const auto& packed) {
-      return FilterRun{
-          .data = packed.data(), .extents = packed.extents(), .fingerprint = packed.fingerprint()};
-    };
     FusedRun run;
     run.first.src = gemm::GivenTensor{args.src, args.src.given()};
-    run.first.filter = filter(args.depthwise.filter);
+    run.first.filter = FilterRunOf(args.depthwise.filter);
     run.first.output = gemm::OutputRunOf<FirstEpilogue>(args.depthwise, args.depthwise.dst);
     run.first.source_correction = &args.depthwise.source_correction;
     run.first.filter_zero_point = args.depthwise.filter_zero_point;
-    run.second.filter = filter(args.filter);
+    run.second.filter = FilterRunOf(args.filter);
     run.second.output = gemm::OutputRunOf<Epilogue>(args, args.dst);
     return run;
   }

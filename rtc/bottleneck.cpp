@@ -3,16 +3,12 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "weft/rtc/compiled.hpp"
 #include "weft/rtc/gpu/driver.hpp"
 #include "weft/rtc/policy/bottleneck_record.hpp"
 
 namespace weft::rtc {
 namespace {
-
-constexpr BottleneckPart kAllParts[] = {BottleneckPart::kFirst, BottleneckPart::kSecond,
-                                        BottleneckPart::kProjection, BottleneckPart::kThird};
 
 // The number of a part for Compiled::RunOf.
 constexpr int NumberOf(BottleneckPart part) {
@@ -30,11 +26,10 @@ conv::BottleneckImage ImageOf(const Policy& policy) {
   std::memcpy(static_cast<void*>(&record), bytes.data(), sizeof(record));
   conv::BottleneckImage image;
   image.facts = record.facts;
-  for (const BottleneckPart part : kAllParts) {
-    const auto i = static_cast<int>(part);
+  for (int i = 0; i < conv::kBottleneckParts; ++i) {
     image.facts.part[i] = {};
-    if (part == BottleneckPart::kProjection && !record.facts.projects) continue;
-    image.part[i] = PolicyOf(policy, part).image();
+    if (!image.facts.Has(i)) continue;
+    image.part[i] = PolicyOf(policy, BottleneckPart(i)).image();
     image.facts.part[i] = image.part[i].facts;
   }
   const conv::ConvFacts& third = image.facts.part[static_cast<int>(BottleneckPart::kThird)];
@@ -65,7 +60,7 @@ absl::StatusOr<conv::BottleneckPlan> Bottleneck::Plan(
 }
 
 std::string Bottleneck::Describe(const conv::BottleneckPlan& plan) const {
-  return conv::Describe(plan, image_->facts);
+  return conv::BottleneckPlanner::Describe(plan, image_->facts);
 }
 
 Values Bottleneck::values(BottleneckPart part) const {
@@ -75,11 +70,10 @@ Values Bottleneck::values(BottleneckPart part) const {
 absl::StatusOr<conv::BottleneckRun> Bottleneck::RunOf(const BottleneckArguments& args) const {
   const Arguments* const given[] = {&args.first, &args.second, &args.projection, &args.third};
   conv::BottleneckRun run;
-  for (const BottleneckPart part : kAllParts) {
-    if (part == BottleneckPart::kProjection && !image_->facts.projects) continue;
-    const auto i = static_cast<int>(part);
+  for (int i = 0; i < conv::kBottleneckParts; ++i) {
+    if (!image_->facts.Has(i)) continue;
     absl::StatusOr<conv::ConvRun> of_part =
-        state_->RunOf(NumberOf(part), prologues::BatchExtents{}, *given[i]);
+        state_->RunOf(NumberOf(BottleneckPart(i)), prologues::BatchExtents{}, *given[i]);
     if (!of_part.ok()) return of_part.status();
     run.part[i] = *std::move(of_part);
   }

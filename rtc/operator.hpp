@@ -72,13 +72,7 @@ struct Filter {
 template <class Format, class Element, class Prologue>
 [[gnu::visibility("hidden")]] Filter FilterOf(
     const PackedFilter<Format, Element, Prologue>& filter) {
-  return {.run = {.data = filter.data(),
-                  .bytes = filter.bytes(),
-                  .count = filter.count(),
-                  .extents = filter.extents(),
-                  .fingerprint = filter.fingerprint()},
-          .layout = Format::kName,
-          .letter = LetterOf<Element>()};
+  return {.run = conv::FilterRunOf(filter), .layout = Format::kName, .letter = LetterOf<Element>()};
 }
 
 // conv::ConvolutionArguments without types: the same fields with the same meaning.

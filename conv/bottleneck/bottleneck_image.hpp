@@ -15,10 +15,6 @@
 
 namespace weft::conv {
 
-// The convolutions of a bottleneck.
-enum class BottleneckPartName : std::int32_t { kFirst, kSecond, kProjection, kThird };
-inline constexpr int kBottleneckParts = 4;
-
 // What host code knows of a Bottleneck's policy, as values, so that plans are compiled once.
 struct BottleneckFacts {
   ConvFacts part[kBottleneckParts];  // by BottleneckPartName
@@ -29,6 +25,10 @@ struct BottleneckFacts {
   bool adds_quantized = false;          // ... by a QuantizedAdd
   // Whether y takes the place of x in shared memory.
   constexpr bool InPlace() const { return adds && !projects; }
+  // Whether there is a part of this number (BottleneckPartName).
+  constexpr bool Has(int part) const {
+    return part != static_cast<int>(BottleneckPartName::kProjection) || projects;
+  }
   constexpr BottleneckShape Shape() const { return {rows, warpgroups}; }
 };
 

@@ -53,8 +53,8 @@ struct BottleneckKernel {
     const std::uint32_t base = t.SharedAddress(shared.byte);
     if (t.tid() == 0) {
       Barriers{base}.Init(t);
-      for (int i = 0; i < Roles::kSlowWords; ++i) {
-        t.StoreSharedAt(Roles::SlowAt(base, i), std::uint32_t{0});
+      for (int i = 0; i < kBottleneckParts; ++i) {
+        t.StoreSharedAt(Roles::SlowAt(base, i), typename Roles::SlowWord{0});
       }
     }
     t.LetLaterGridsStart();

@@ -13,6 +13,10 @@
 
 namespace weft::conv {
 
+// The convolutions of a bottleneck.
+enum class BottleneckPartName : std::int32_t { kFirst, kSecond, kProjection, kThird };
+inline constexpr int kBottleneckParts = 4;
+
 // The numbers of a config.
 struct BottleneckShape {
   static constexpr int kColumns = BottleneckConfig::kColumns, kPitch = kColumns + 2;

@@ -1,10 +1,10 @@
 #include "weft/conv/bottleneck/bottleneck_plan.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "weft/gemm/check/argument_checks.hpp"
 #include "weft/gemm/tile/tile.hpp"
 
 namespace weft::conv {
@@ -100,7 +100,7 @@ absl::Status FillTiling(const BottleneckProblem& p, const BottleneckFacts& f,
         std::int64_t{tiling->at.patches} + std::int64_t{f.warpgroups} * tiling->at.patch_bytes;
     return absl::ResourceExhaustedError(absl::StrCat(
         "conv: the filters of c=", p.c, " and k=", p.k, " channels and ", f.warpgroups,
-        " patches of x are ", needed, " bytes, more than the ", arch::kMaxSharedBytes,
+        " patches of x are at least ", needed, " bytes, more than the ", arch::kMaxSharedBytes,
         " of shared memory that any GPU gives one block; give config fewer rows or warpgroups, or "
         "run the convolutions one after the other"));
   }
@@ -119,19 +119,22 @@ std::string ProblemName(const BottleneckProblem& p) {
   return absl::StrCat("n", p.n, "c", p.c, "h", p.h, "w", p.w, "k", p.k);
 }
 
+Problem PartOf(const BottleneckProblem& p, int part) {
+  const Problem parts[kBottleneckParts] = {p.first(), p.second(), p.projection(), p.third()};
+  return parts[part];
+}
+
 absl::StatusOr<BottleneckPlan> PlanBottleneck(const BottleneckProblem& p,
                                               const BottleneckFacts& f) {
-  const std::pair<Problem, const char*> parts[kBottleneckParts] = {{p.first(), "first convolution"},
-                                                                   {p.second(), "3x3 convolution"},
-                                                                   {p.projection(), "projection"},
-                                                                   {p.third(), "last convolution"}};
+  constexpr const char* kNames[kBottleneckParts] = {"first convolution", "3x3 convolution",
+                                                    "projection", "last convolution"};
   BottleneckPlan plan;
   plan.problem = p;
   double bytes = 0.0;
   for (int i = 0; i < kBottleneckParts; ++i) {
-    if (i == static_cast<int>(BottleneckPartName::kProjection) && !f.projects) continue;
-    const absl::StatusOr<ConvPlan> part = MakeConvPlan(parts[i].first, f.part[i]);
-    if (!part.ok()) return OfPart(part.status(), parts[i].second);
+    if (!f.Has(i)) continue;
+    const absl::StatusOr<ConvPlan> part = MakeConvPlan(PartOf(p, i), f.part[i]);
+    if (!part.ok()) return OfPart(part.status(), kNames[i]);
     bytes += part->counts.bytes;
   }
   if (p.k == 0) return Wrong("k", 0, " is no number of channels; give a multiple of 64");
@@ -151,7 +154,19 @@ absl::StatusOr<BottleneckPlan> PlanBottleneck(const BottleneckProblem& p,
   return plan;
 }
 
-std::string Describe(const BottleneckPlan& plan, const BottleneckFacts& f) {
+absl::StatusOr<BottleneckPlan> BottleneckPlanner::Make(const BottleneckProblem& problem,
+                                                       const BottleneckFacts& facts,
+                                                       const arch::DeviceLimits* device) {
+  absl::StatusOr<BottleneckPlan> plan = PlanBottleneck(problem, facts);
+  if (!plan.ok() || device == nullptr) return plan;
+  if (absl::Status s = gemm::CheckDevice("conv", LaunchFacts(*plan, facts.tile), *device);
+      !s.ok()) {
+    return s;
+  }
+  return plan;
+}
+
+std::string BottleneckPlanner::Describe(const BottleneckPlan& plan, const BottleneckFacts& f) {
   const BottleneckProblem& p = plan.problem;
   if (p.IsEmpty()) return "nothing to do: dst has no elements";
   return absl::StrFormat(

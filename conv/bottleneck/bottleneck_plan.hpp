@@ -19,6 +19,9 @@ namespace weft::conv {
 // The problem in one word: n64c256h56w56k256.
 std::string ProblemName(const BottleneckProblem& problem);
 
+// The convolution that is part number `part` (BottleneckPartName).
+Problem PartOf(const BottleneckProblem& problem, int part);
+
 // All of a launch but the addresses and the values of the epilogues.
 struct BottleneckPlan {
   BottleneckProblem problem;
@@ -33,8 +36,16 @@ struct BottleneckPlan {
 absl::StatusOr<BottleneckPlan> PlanBottleneck(const BottleneckProblem& problem,
                                               const BottleneckFacts& facts);
 
-// A description in one line.
-std::string Describe(const BottleneckPlan& plan, const BottleneckFacts& facts);
+// What gemm::PlannedOperator asks of these operators.
+struct BottleneckPlanner {
+  using Problem = BottleneckProblem;
+  using Plan = BottleneckPlan;
+  // The errors of PlanBottleneck, and FailedPrecondition if `device`, unless it is null, cannot run the policy.
+  static absl::StatusOr<Plan> Make(const Problem& problem, const BottleneckFacts& facts,
+                                   const arch::DeviceLimits* device);
+  // A description in one line.
+  static std::string Describe(const Plan& plan, const BottleneckFacts& facts);
+};
 
 // The facts of `tile`, with the shared memory that the plan needs.
 inline gemm::TileFacts LaunchFacts(const BottleneckPlan& plan, gemm::TileFacts tile) {
@@ -47,7 +58,8 @@ arch::TensorMapSpec SourceSpec(const BottleneckPlan& plan, int rows, int column,
 arch::TensorMapSpec FilterSpec(const Problem& part);
 arch::TensorMapSpec OutputSpec(const BottleneckPlan& plan, int rows);
 
-// The fastest of the named tiles for a problem on a GPU with so many multiprocessors, by a model.
+// The faster of kBottleneck14x2x3 and kBottleneck8x3x4 on a GPU with so many multiprocessors, by a model. It does not ask
+// whether the channels fit, which Create does.
 BottleneckConfig BottleneckTileFor(const BottleneckProblem& problem, int multiprocessors);
 
 }  // namespace weft::conv

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "weft/epilogues/chain.hpp"
 
@@ -16,30 +15,21 @@ enum class QuickChain { kNone, kBytes, kSteps };
 
 namespace internal {
 
-struct NoQuickChain {
-  static constexpr QuickChain kChain = QuickChain::kNone;
-  using Steps = epilogues::QuantizeSteps<>;
-};
-template <class Type>
-struct QuickBytesChain {
-  static constexpr QuickChain kChain = QuickChain::kBytes;
+template <QuickChain kChainV, class Type = std::uint8_t>
+struct FoundChain {
+  static constexpr QuickChain kChain = kChainV;
   using Steps = epilogues::QuantizeSteps<Type>;
 };
 template <class Type>
-struct QuickStepsChain {
-  static constexpr QuickChain kChain = QuickChain::kSteps;
-  using Steps = epilogues::QuantizeSteps<Type>;
-};
-template <class Type>
-QuickBytesChain<Type> QuickChainOf(
+FoundChain<QuickChain::kBytes, Type> QuickChainOf(
     const epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::RoundFirst,
                            epilogues::ClampTo<Type>>*);
 template <class Type, class Other, bool kSumIsFirst, class Output>
-QuickStepsChain<Type> QuickChainOf(
+FoundChain<QuickChain::kSteps, Type> QuickChainOf(
     const epilogues::Chain<epilogues::SumBias, epilogues::Scale, epilogues::QuantizeSteps<Type>,
                            epilogues::QuantizedAdd<Other, kSumIsFirst>,
                            epilogues::ClampTo<Output>>*);
-NoQuickChain QuickChainOf(const void*);
+FoundChain<QuickChain::kNone> QuickChainOf(const void*);
 
 }  // namespace internal
 

@@ -23,7 +23,7 @@ struct BottleneckTilePlace {
   }
 };
 
-// The mbarriers, by their shared addresses. kInPlace: y takes the place of x.
+// The mbarriers, by their shared addresses.
 template <class PolicyT>
 struct BottleneckBarriers {
   static constexpr int kGroups = PolicyT::config.warpgroups;
@@ -32,7 +32,7 @@ struct BottleneckBarriers {
   static constexpr int kFilters = 3;
   static constexpr int kEmpty = PolicyT::config.patches * kRounds;
   static_assert(8 * (kFull + kEmpty + kGroups * (kRounds + kOutputs) + kFilters + 1) <=
-                BottleneckShape::kSecondFilter - 16);
+                BottleneckShape::kSecondFilter - 32);
 
   std::uint32_t base;
 
@@ -73,6 +73,7 @@ struct BottleneckRoles {
   static constexpr BottleneckShape kShape{config.rows, config.warpgroups};
   static constexpr int kGroups = config.warpgroups;
   static constexpr bool kProjected = kProjects<PolicyT>;
+  // Whether y takes the place of x.
   static constexpr bool kInPlace = !kProjected && PolicyT::Epilogue::kHasResidual;
   using Params = BottleneckParamsOf<PolicyT>;
   using Barriers = BottleneckBarriers<PolicyT>;
@@ -83,12 +84,13 @@ struct BottleneckRoles {
   // Rounds of 128 channels of y.
   WEFT_DEVICE static int Rounds(const BottleneckTiling& p) { return (p.chunks + 1) / 2; }
 
-  // Words that say whether a part is not quick (bottleneck_quick.hpp), behind the mbarriers: of the first,
-  // the second, the last convolution, and the projection.
-  static constexpr int kSlowWords = 4;
+  // Words that are not 0 if a part is not quick (bottleneck_quick.hpp), behind the mbarriers: of the first,
+  // the second, the last convolution, and the projection. Each warp that looks at values has 16 bits of them.
+  using SlowWord = std::uint64_t;
+  static_assert(2 * kGroups <= sizeof(SlowWord));
   WEFT_DEVICE static std::uint32_t SlowAt(std::uint32_t base, int part) {
-    return base + BottleneckShape::kSecondFilter - 4 * kSlowWords +
-           4 * static_cast<std::uint32_t>(part);
+    return base + BottleneckShape::kSecondFilter - kBottleneckParts * sizeof(SlowWord) +
+           sizeof(SlowWord) * static_cast<std::uint32_t>(part);
   }
 
   // Where the values of the channels of each part begin.

@@ -1,8 +1,5 @@
 #include "weft/conv/bottleneck/bottleneck_start.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "weft/conv/launch/check_arguments.hpp"
 #include "weft/conv/launch/make_params.hpp"
@@ -11,42 +8,14 @@
 namespace weft::conv {
 namespace {
 
-using Part = BottleneckPartName;
-
-constexpr Part kParts[kBottleneckParts] = {Part::kFirst, Part::kSecond, Part::kProjection,
-                                           Part::kThird};
-
-bool Has(const BottleneckFacts& facts, Part part) {
-  return part != Part::kProjection || facts.projects;
-}
-
-// What a message calls the arguments of a part.
-const char* WhoIs(Part part) {
-  switch (part) {
-    case Part::kFirst:
-      return "conv: first";
-    case Part::kSecond:
-      return "conv: second";
-    case Part::kProjection:
-      return "conv: projection";
-    case Part::kThird:
-      return "conv";
-  }
-  return "conv";
-}
-const char* FilterOf(Part part) {
-  switch (part) {
-    case Part::kFirst:
-      return "first.filter";
-    case Part::kSecond:
-      return "second.filter";
-    case Part::kProjection:
-      return "projection.filter";
-    case Part::kThird:
-      return "filter";
-  }
-  return "filter";
-}
+// What messages call the arguments of each part, and its filter.
+struct PartNames {
+  const char *who, *filter;
+};
+constexpr PartNames kNames[kBottleneckParts] = {{"conv: first", "first.filter"},
+                                                {"conv: second", "second.filter"},
+                                                {"conv: projection", "projection.filter"},
+                                                {"conv", "filter"}};
 
 std::int64_t FilterBytes(const Problem& part) {
   return CxRSKx<32>::Size(part.filter());
@@ -63,12 +32,11 @@ gemm::TensorArgument SourceOf(const BottleneckPlan& plan, const BottleneckRun& r
 }
 
 absl::Status CheckPart(const BottleneckImage& image, const BottleneckPlan& plan,
-                       const BottleneckRun& run, Part part, const gemm::TensorArgument& dst) {
-  const auto i = static_cast<std::size_t>(part);
+                       const BottleneckRun& run, int i, const gemm::TensorArgument& dst) {
   const PolicyImage& own = image.part[i];
-  const Problem problem = PartOf(plan.problem, part);
+  const Problem problem = PartOf(plan.problem, i);
   const gemm::TensorArgument operands[] = {
-      {.field = FilterOf(part),
+      {.field = kNames[i].filter,
        .address = run.part[i].filter.data,
        .alignment = 16,
        .line_bytes = FilterBytes(problem),
@@ -79,15 +47,15 @@ absl::Status CheckPart(const BottleneckImage& image, const BottleneckPlan& plan,
   gemm::OutputRun output = run.part[i].output;
   if (own.epilogue.residual) output.residual.address = run.part[0].src.address;
   const gemm::TensorArgument residual = {.alignment = 32, .line_bytes = operands[1].line_bytes};
-  const std::size_t count = part == Part::kFirst ? 2 : 1;
+  const std::size_t count = i == 0 ? 2 : 1;
   if (absl::Status s = gemm::CheckArguments(
-          WhoIs(part), absl::MakeConstSpan(operands, count), dst,
+          kNames[i].who, absl::MakeConstSpan(operands, count), dst,
           gemm::EpilogueArgumentsOf(own.epilogue, output, problem.k, residual));
       !s.ok()) {
     return s;
   }
   return CheckFilter(problem.filter(), run.part[i].filter.extents, 1, 0,
-                     prologues::SharedFilter::kName, FilterOf(part));
+                     prologues::SharedFilter::kName, kNames[i].filter);
 }
 
 void PutParams(const BottleneckImage& image, const BottleneckPlan& plan, const BottleneckRun& run,
@@ -96,10 +64,9 @@ void PutParams(const BottleneckImage& image, const BottleneckPlan& plan, const B
   tiling.padding = 0x01010101u * static_cast<std::uint8_t>(run.padding);
   tiling.early = run.filters_are_constant ? 1 : 0;
   params.Put(image.at.tiling, tiling);
-  for (const Part part : kParts) {
-    if (!Has(image.facts, part)) continue;
-    const auto i = static_cast<std::size_t>(part);
-    const Problem problem = PartOf(plan.problem, part);
+  for (int i = 0; i < kBottleneckParts; ++i) {
+    if (!image.facts.Has(i)) continue;
+    const Problem problem = PartOf(plan.problem, i);
     PutConvOutput(problem, gemm::Int32(problem.k), problem.dst(), image.at.of_output[i],
                   run.part[i], params.Part(image.at.output[i]));
   }
@@ -117,11 +84,10 @@ absl::Status PutMaps(const BottleneckImage& image, const BottleneckPlan& plan,
   }
   arch::TensorMap* const filters[kBottleneckParts] = {
       &maps->first_filter, &maps->second_filter, &maps->projection_filter, &maps->third_filter};
-  for (const Part part : kParts) {
-    if (!Has(image.facts, part)) continue;
-    const auto i = static_cast<std::size_t>(part);
+  for (int i = 0; i < kBottleneckParts; ++i) {
+    if (!image.facts.Has(i)) continue;
     if (absl::Status s =
-            put(FilterSpec(PartOf(plan.problem, part)), run.part[i].filter.data, filters[i]);
+            put(FilterSpec(PartOf(plan.problem, i)), run.part[i].filter.data, filters[i]);
         !s.ok()) {
       return s;
     }
@@ -131,29 +97,15 @@ absl::Status PutMaps(const BottleneckImage& image, const BottleneckPlan& plan,
 
 }  // namespace
 
-Problem PartOf(const BottleneckProblem& problem, BottleneckPartName part) {
-  switch (part) {
-    case Part::kFirst:
-      return problem.first();
-    case Part::kSecond:
-      return problem.second();
-    case Part::kProjection:
-      return problem.projection();
-    case Part::kThird:
-      return problem.third();
-  }
-  return {};
-}
-
 absl::Status CheckArguments(const BottleneckImage& image, const BottleneckPlan& plan,
                             const BottleneckRun& run) {
   if (plan.problem.IsEmpty()) return absl::OkStatus();
   const gemm::OutputRun& output = run.part[3].output;
   gemm::TensorArgument dst = DstArgument(image.part[3], plan.problem.dst(), output.dst);
   dst.alignment = 16, dst.helper = nullptr;
-  for (const Part part : kParts) {
-    if (!Has(image.facts, part)) continue;
-    if (absl::Status s = CheckPart(image, plan, run, part, dst); !s.ok()) return s;
+  for (int i = 0; i < kBottleneckParts; ++i) {
+    if (!image.facts.Has(i)) continue;
+    if (absl::Status s = CheckPart(image, plan, run, i, dst); !s.ok()) return s;
   }
   const gemm::EpilogueFacts& first = image.part[0].epilogue;
   const auto padding = static_cast<float>(run.padding);
@@ -180,11 +132,10 @@ BottleneckLaunch::BottleneckLaunch(const BottleneckImage& image, const Bottlenec
   launch = {0, params.data(), {plan.tiling.tiles, 1, 1}};
   launch.attributes.shared_bytes = plan.shared_bytes();
   if (!run.filters_are_constant) return;
-  for (const Part part : kParts) {
-    if (!Has(image.facts, part)) continue;
-    const auto i = static_cast<std::size_t>(part);
+  for (int i = 0; i < kBottleneckParts; ++i) {
+    if (!image.facts.Has(i)) continue;
     launch.attributes.constant[i] = {
-        run.part[i].filter.data, static_cast<std::size_t>(FilterBytes(PartOf(plan.problem, part)))};
+        run.part[i].filter.data, static_cast<std::size_t>(FilterBytes(PartOf(plan.problem, i)))};
   }
 }
 

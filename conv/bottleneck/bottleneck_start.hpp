@@ -18,9 +18,6 @@ struct BottleneckRun {
   bool filters_are_constant = false;
 };
 
-// The convolution of a part.
-Problem PartOf(const BottleneckProblem& problem, BottleneckPartName part);
-
 // Everything that is checked before a launch.
 absl::Status CheckArguments(const BottleneckImage& image, const BottleneckPlan& plan,
                             const BottleneckRun& run);

@@ -1,4 +1,4 @@
-// The tiles of a warpgroup of a BottleneckKernel, whose products follow each other without a gap.
+// The tiles of a warpgroup of a BottleneckKernel: their products, and when each of them starts.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@ template <class PolicyT>
 class BottleneckTiles : BottleneckBytes<PolicyT> {
   using Bytes = BottleneckBytes<PolicyT>;
   using Bytes::bar_, Bytes::base_, Bytes::channel_, Bytes::group_, Bytes::half_, Bytes::middle_,
-      Bytes::p_, Bytes::pixel_, Bytes::plane_, Bytes::slow_, Bytes::t_;
+      Bytes::p_, Bytes::plane_, Bytes::slow_, Bytes::t_;
   using Bytes::config, Bytes::kDense, Bytes::kInPlace, Bytes::kMatrices, Bytes::kOfPatch,
-      Bytes::kPatch, Bytes::kPlane, Bytes::kProjected, Bytes::kShape, Bytes::kTile,
-      Bytes::kTilePlane;
+      Bytes::kPatch, Bytes::kPlane, Bytes::kProjected, Bytes::kTile, Bytes::kTilePlane;
   using Bytes::ConvertProjection, Bytes::FillPadding, Bytes::Publish, Bytes::PutInPlace,
       Bytes::Swizzled, Bytes::Sync;
   using typename Bytes::First, typename Bytes::Params, typename Bytes::Roles,
-      typename Bytes::Second, typename Bytes::Third, typename Bytes::TileSums;
+      typename Bytes::Second, typename Bytes::TileSums;
   static constexpr int kGroups = config.warpgroups;
   static constexpr std::uint32_t kLastRows = kMatrices % 4 >= 2 ? 16 : kMatrices % 4 == 1 ? 8 : 32;
   using OfFirst = BottleneckProduct<kPatch, typename PolicyT::Element>;
@@ -44,7 +43,6 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
     }
   }
 
-  // The first product of a tile starts before the last bytes of the one before it are made.
   WEFT_DEVICE void Run() {
     const BottleneckTiling& tiling = p_.tiling;
     const int step = kGroups * t_.grid_x();
@@ -72,25 +70,26 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
       StartSecond(Beginning(sums));
       t_.WgmmaCommit();
       FinishSecond(x, Beginning(sums));
-      // A patch of its own is needed, else the next tile waits for this one's. Where y takes the place of
-      // x a patch is free only when it has been stored, and waiting for the next one would hold up this
-      // tile's last bytes; where nothing is added, there is one product less to overlap with.
-      const bool early = kProjected && more && tiling.patches > kGroups;
-      const auto start = [&](bool wanted) {
-        if (!wanted) return;
+      const auto start_next = [&] {
         t_.MbarWait(bar_.full(full), parity);
         StartFirst(Roles::Patch(tiling, base_, patch), sums);
       };
-      const auto start_next = [&] { start(early); };
+      // Whether the next tile's first product starts before this tile's last bytes are made. With a
+      // projection it does, unless the next tile's x takes the place of this one's. Where y takes the place
+      // of x, the next patch is free only when the y in it has been stored, and waiting for that would hold
+      // up this tile's last bytes; where nothing is added, ptxas would serialise the products.
+      const bool early = kProjected && more && tiling.patches > kGroups;
       if constexpr (kInPlace) {
-        RunInPlace(x, sums, start_next);
+        RunInPlace(x, Beginning(sums));
       } else {
-        RunBeside(x, sums, start_next);
+        RunBeside(x, Beginning(sums), [&] {
+          if (early) start_next();
+        });
         if (t_.tid() % 128 == 0) t_.MbarArrive(bar_.empty(this_patch, 0));
       }
       is_first_ = false;
       if (!more) break;
-      start(!early);
+      if (!early) start_next();
       t_.WgmmaCommit();
     }
     t_.template WgmmaWait<0>();
@@ -116,9 +115,9 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
       t_.MbarWait(bar_.values(), 0);
       int slow = 0;
       WEFT_UNROLL
-      for (int i = 0; i < Roles::kSlowWords; ++i) {
-        slow |= static_cast<int>(t_.template LoadSharedAt<std::uint32_t>(Roles::SlowAt(base_, i)))
-                << i;
+      for (int i = 0; i < kBottleneckParts; ++i) {
+        using Word = typename Roles::SlowWord;
+        slow |= (t_.template LoadSharedAt<Word>(Roles::SlowAt(base_, i)) != 0 ? 1 : 0) << i;
       }
       slow_ = t_.WarpUniform(slow);
     }
@@ -190,12 +189,11 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
     }
   }
 
-  // y in the place of x, which is the residual. start_next: starts the next tile's first product.
-  template <class StartNext>
-  WEFT_DEVICE void RunInPlace(std::uint32_t x, PatchSums& first_sums, const StartNext& start_next) {
+  // y in the place of x, which is the residual.
+  WEFT_DEVICE void RunInPlace(std::uint32_t x, TileSums& sums) {
     if (is_first_) t_.MbarWait(bar_.filter(2), 0);
     const int chunks = p_.tiling.chunks;
-    TileSums other_sums, &sums = Beginning(first_sums);
+    TileSums other_sums;
     Multiply(0, sums);
     t_.WgmmaCommit();
     Multiply(chunks > 1 ? 1 : 0, other_sums);
@@ -208,12 +206,8 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
       t_.template WgmmaWait<1>();
       t_.KeepInPlace(sums);
       PutInPlace(chunk, sums, residuals_[0], x);
-      if (last) {
-        start_next();
-      } else {
-        Multiply(chunk + 2, sums);
-      }
-      t_.WgmmaCommit();
+      if (!last) Multiply(chunk + 2, sums);
+      t_.WgmmaCommit();  // of no product behind the last one, so that the wait is the same
       t_.template WgmmaWait<1>();
       t_.KeepInPlace(other_sums);
       PutInPlace(second, other_sums, residuals_[1], x);
@@ -229,14 +223,17 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
   }
 
   // y in buffers of the warpgroup, 128 channels at a time; the residual is the projection of x, or
-  // there is none.
+  // there is none. start_next: with a projection, starts the next tile's first product if that is early.
   template <class StartNext>
-  WEFT_DEVICE void RunBeside(std::uint32_t x, PatchSums& first_sums, const StartNext& start_next) {
+  WEFT_DEVICE void RunBeside(std::uint32_t x, [[maybe_unused]] TileSums& sums,
+                             [[maybe_unused]] const StartNext& start_next) {
     if (is_first_) t_.MbarWait(bar_.filter(2), 0);
     const int chunks = p_.tiling.chunks;
-    TileSums other_sums, &sums = Beginning(first_sums);
-    if constexpr (kProjected) Project(0, x, sums);
-    t_.WgmmaCommit();
+    TileSums other_sums;
+    if constexpr (kProjected) {
+      Project(0, x, sums);
+      t_.WgmmaCommit();
+    }
     Multiply(0, other_sums);
     t_.WgmmaCommit();
     std::uint32_t to = 0;
@@ -255,13 +252,13 @@ class BottleneckTiles : BottleneckBytes<PolicyT> {
         t_.template WgmmaWait<1>();
         t_.KeepInPlace(sums);
         ConvertProjection(chunk, sums, added);
+        if (last) {
+          start_next();
+        } else {
+          Project(chunk + 1, x, sums);
+        }
+        t_.WgmmaCommit();
       }
-      if (last) {
-        start_next();
-      } else if constexpr (kProjected) {
-        Project(chunk + 1, x, sums);
-      }
-      t_.WgmmaCommit();
       t_.template WgmmaWait<kProjected ? 1 : 0>();
       t_.KeepInPlace(other_sums);
       if constexpr (kProjected) {

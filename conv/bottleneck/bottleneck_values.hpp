@@ -50,8 +50,8 @@ struct BottleneckMath {
   };
 
   // `lanes` threads, of which this is number `lane`, put the values of all channels at an address, and
-  // say at `slow` if a channel has numbers that the quick way does not take. kSteps: the quick way is
-  // that of QuantizeSteps.
+  // say at `slow`, 16 bits for each of their warps, if a channel has numbers that the quick way does not
+  // take. kSteps: the quick way is that of QuantizeSteps.
   template <bool kSteps>
   WEFT_DEVICE static void Fill(arch::Thread t, const Output& p, int lane, int lanes,
                                std::uint32_t to, std::uint32_t slow) {
@@ -72,7 +72,10 @@ struct BottleneckMath {
       t.StoreSharedAt(to + static_cast<std::uint32_t>(k * BottleneckShape::kValueBytes),
                       Value{c.alpha[0], c.bias[0], quick.bias, quick.limit});
     }
-    if (!is_quick) t.StoreSharedAt(slow, std::uint32_t{1});
+    const bool is_slow = t.Ballot(!is_quick) != 0;
+    if (is_slow && t.lane() == 0) {
+      t.StoreSharedAt(slow + static_cast<std::uint32_t>(lane / 32 * 2), std::uint16_t{1});
+    }
   }
 
   // The values of two channels.

@@ -23,6 +23,16 @@ struct FilterRun {
 
 [[gnu::visibility("hidden")]] inline const SourceCorrection kNoSourceCorrection{};
 
+// A PackedFilter as a run has it; `needed` is the prologue's.
+template <class Packed>
+[[gnu::visibility("hidden")]] FilterRun FilterRunOf(const Packed& filter) {
+  return {.data = filter.data(),
+          .bytes = filter.bytes(),
+          .count = filter.count(),
+          .extents = filter.extents(),
+          .fingerprint = filter.fingerprint()};
+}
+
 // It points into the Arguments.
 struct ConvRun {
   gemm::GivenTensor src;
@@ -51,12 +61,8 @@ template <class Arguments>
 [[gnu::visibility("hidden")]] ConvRun RunOf(const ConvPlan& plan, const Arguments& args) {
   using Prologue = typename Arguments::Filter::Prologue;
   ConvRun run = TensorsOf<typename Arguments::Epilogue>(args);
-  run.filter = FilterRun{.data = args.filter.data(),
-                         .bytes = args.filter.bytes(),
-                         .count = args.filter.count(),
-                         .extents = args.filter.extents(),
-                         .fingerprint = args.filter.fingerprint(),
-                         .needed = Prologue::Filters(plan.batch)};
+  run.filter = FilterRunOf(args.filter);
+  run.filter.needed = Prologue::Filters(plan.batch);
   run.source_correction = &args.source_correction;
   run.filter_zero_point = args.filter_zero_point;
   run.window_sums = args.window_sums;

@@ -37,9 +37,8 @@ struct BottleneckConfig {
 
   constexpr BottleneckConfig(int row_count, int warpgroup_count, int patch_count)
       : rows(row_count), warpgroups(warpgroup_count), patches(patch_count) {}
-  // Pixels of a tile, and those of its patch: a pixel more on each side.
+  // Pixels of a tile.
   constexpr int pixels() const { return kColumns * rows; }
-  constexpr int patch_pixels() const { return (kColumns + 2) * (rows + 2); }
   // NOLINTNEXTLINE(runtime/explicit): a view of the same
   constexpr operator gemm::TileDescription() const {
     return {.mainloop = kMainloop,
@@ -111,7 +110,7 @@ inline constexpr bool kIsBytesChain = [] {
 template <class Epilogue>
 inline constexpr bool kOnlyValues =
     !Epilogue::kZeroPoints && !Epilogue::kHasCopy && !Epilogue::kHasRange && !Epilogue::kHasSums &&
-    !Epilogue::kNeedsCoordinate && !Epilogue::kHasChannelValues;
+    !Epilogue::kHasPool && !Epilogue::kNeedsCoordinate && !Epilogue::kHasChannelValues;
 
 template <class PolicyT>
 concept HasItsChains =
@@ -166,12 +165,13 @@ struct CheckedBottleneck<PolicyT> {
   static_assert(std::is_same_v<typename PolicyT::Element, std::int8_t> ||
                     std::is_same_v<typename PolicyT::Element, std::uint8_t>,
                 "weft: Element of a Bottleneck is std::int8_t or std::uint8_t");
-  static_assert(internal::kOnlyValues<First> && internal::kOnlyValues<Second> &&
-                    internal::kOnlyValues<Third> && internal::ProjectionOnlyValues<PolicyT>() &&
-                    !First::kHasResidual && !Second::kHasResidual,
-                "weft: the epilogues of a Bottleneck have no zero points of source or filter (add "
-                "them to the bias), no Copy, ChannelRange, ImageSums, values of channels or "
-                "coordinates, and only the last one has a Residual or QuantizedAdd");
+  static_assert(
+      internal::kOnlyValues<First> && internal::kOnlyValues<Second> &&
+          internal::kOnlyValues<Third> && internal::ProjectionOnlyValues<PolicyT>() &&
+          !First::kHasResidual && !Second::kHasResidual,
+      "weft: the epilogues of a Bottleneck have no zero points of source or filter (add "
+      "them to the bias), no Copy, MaxPool, ChannelRange, ImageSums, values of channels or "
+      "coordinates, and only the last one has a Residual or QuantizedAdd");
   static_assert(!kProjects<PolicyT> || Third::kHasResidual,
                 "weft: Epilogue of a Bottleneck with a Projection has a Residual or QuantizedAdd, "
                 "which adds it");

@@ -224,14 +224,14 @@ absl::StatusOr<DeviceBytes> DeviceBytes::Allocate(std::int64_t bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("rtc: the GPU has no ", count, " bytes of memory left; free some"));
   }
-  return DeviceBytes(reinterpret_cast<char*>(address), context, id);
+  return DeviceBytes(reinterpret_cast<char*>(address), {context, id});
 }
 
 absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
   absl::StatusOr<DeviceBytes> copy = Allocate(static_cast<std::int64_t>(bytes.size()));
   if (!copy.ok() || bytes.empty()) return copy;
   const Driver& driver = TheDriver();
-  Result failed = driver.copy_to_device(reinterpret_cast<std::uint64_t>(copy->data_), bytes.data(),
+  Result failed = driver.copy_to_device(reinterpret_cast<std::uint64_t>(copy->data()), bytes.data(),
                                         bytes.size());
   // A copy of pageable memory may return before its last part has arrived.
   if (failed == kSuccess) failed = driver.synchronize(nullptr);
@@ -239,16 +239,15 @@ absl::StatusOr<DeviceBytes> DeviceBytes::CopyOf(std::string_view bytes) {
   return copy;
 }
 
-DeviceBytes::~DeviceBytes() {
-  if (data_ == nullptr) return;
+void DeviceBytes::Free::operator()(char* data) const {
   const Driver& driver = TheDriver();
   unsigned long long id = 0;
-  if (driver.context_id(context_, &id) != kSuccess || id != context_id_) return;
+  if (driver.context_id(context, &id) != kSuccess || id != context_id) return;
   Context current = nullptr;
   if (driver.context(&current) != kSuccess) return;
-  if (current != context_ && driver.set_context(context_) != kSuccess) return;
-  driver.free(reinterpret_cast<std::uint64_t>(data_));
-  if (current != context_) driver.set_context(current);
+  if (current != context && driver.set_context(context) != kSuccess) return;
+  driver.free(reinterpret_cast<std::uint64_t>(data));
+  if (current != context) driver.set_context(current);
 }
 
 absl::StatusOr<Event> Event::Create() {

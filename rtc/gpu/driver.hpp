@@ -54,27 +54,17 @@ class DeviceBytes {
   // A copy of bytes of the host's, which is there when the call returns. The errors of Allocate.
   static absl::StatusOr<DeviceBytes> CopyOf(std::string_view bytes);
 
-  DeviceBytes(DeviceBytes&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        context_(other.context_),
-        context_id_(other.context_id_) {}
-  DeviceBytes& operator=(DeviceBytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(context_, other.context_);
-    std::swap(context_id_, other.context_id_);
-    return *this;
-  }
-  ~DeviceBytes();
-
-  const char* data() const { return data_; }
-  char* data() { return data_; }
+  const char* data() const { return data_.get(); }
+  char* data() { return data_.get(); }
 
  private:
-  DeviceBytes(char* data, void* context, std::uint64_t context_id)
-      : data_(data), context_(context), context_id_(context_id) {}
-  char* data_ = nullptr;
-  void* context_ = nullptr;
-  std::uint64_t context_id_ = 0;  // no other context has it, even at the same address
+  struct Free {
+    void* context = nullptr;
+    std::uint64_t context_id = 0;  // no other context has it, even at the same address
+    void operator()(char* data) const;
+  };
+  DeviceBytes(char* data, const Free& free) : data_(data, free) {}
+  std::unique_ptr<char, Free> data_;
 };
 
 // The number of the context that is current in the calling thread, which no other context has, before or

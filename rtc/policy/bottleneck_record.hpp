@@ -11,9 +11,8 @@
 namespace weft::rtc {
 
 struct BottleneckRecord {
-  std::int32_t bytes = sizeof(BottleneckRecord);
-  std::int32_t defaults =
-      0;  // where the default-constructed parameters are, from the record's beginning
+  // Where the default-constructed parameters are, from the record's beginning.
+  std::int32_t defaults = 0;
   conv::BottleneckFacts facts;  // those of the parts are in their own records; names are null
   conv::BottleneckLayout at;
 };

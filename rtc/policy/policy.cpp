@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "weft/conv/policy/depthwise_config.hpp"
+#include "weft/rtc/policy/bottleneck_record.hpp"
 
 namespace weft::rtc {
 
@@ -123,13 +124,23 @@ void Policy::DescribeEpilogue(const void* epilogue, gemm::OutputRun* run) const 
   read(e.residual_zero_point, run->residual_zero_point);
 }
 
+// Whether operators of several convolutions have the same parameters; operators of one have none of these bytes.
+static bool HaveSameLayout(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  BottleneckRecord x, y;
+  std::memcpy(static_cast<void*>(&x), a.data(), sizeof x);
+  std::memcpy(static_cast<void*>(&y), b.data(), sizeof y);
+  return std::memcmp(&x.at, &y.at, sizeof x.at) == 0;
+}
+
 bool Policy::IsSame(const Policy& other) const {
   const PolicyRecord &a = record(), &b = other.record();
   const auto same = [](const auto& x, const auto& y) {
     return std::memcmp(static_cast<const void*>(&x), static_cast<const void*>(&y), sizeof x) == 0;
   };
   bool is_same = a.kernels == b.kernels && same(a.part, b.part) && same(a.epilogue, b.epilogue) &&
-                 a.values == b.values && data_->others.size() == other.data_->others.size();
+                 a.values == b.values && data_->others.size() == other.data_->others.size() &&
+                 HaveSameLayout(fused(), other.fused());
   for (std::size_t i = 0; is_same && i < data_->others.size(); ++i) {
     is_same = data_->others[i].IsSame(other.data_->others[i]);
   }

@@ -22,14 +22,6 @@ struct TmaThread {
         : "memory");
   }
 
-  // From shared memory at `src` to global memory, as a TmaStore: of the thread's group of stores.
-  // `bytes` and both addresses are multiples of 16.
-  WEFT_DEVICE static void BulkStore(void* dst, uint32_t src, uint32_t bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src),
-                 "r"(bytes)
-                 : "memory");
-  }
-
   // From the block's shared memory at `src` to the cluster's (MapToRank) at `dst`, with a barrier
   // of the block that receives. The sender's bytes were fenced by FenceProxyAsync, and it does not
   // return before they have come.

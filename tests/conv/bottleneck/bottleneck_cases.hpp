@@ -13,8 +13,13 @@ namespace {
 
 template <class P>
 class Blocks : public testing::Test {};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// One for each way that y goes: what the others do to a value is no sanitizer's matter.
+using BlockPolicies = testing::Types<U8Projected, S8Block, NoResidual>;
+#else
 using BlockPolicies = testing::Types<U8Block, U8Projected, S8Block, S8Projected, ReluBlock,
                                      ReluProjected, NoResidual>;
+#endif
 TYPED_TEST_SUITE(Blocks, BlockPolicies);
 
 // As many channels as the policy takes: y has those of x where x is added.

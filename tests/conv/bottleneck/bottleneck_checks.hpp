@@ -165,19 +165,9 @@ struct PartData<void> {
   void Rescale(float, float) {}
 };
 
-// Element (n, c, h, w) of NCHW in NCxHWx<32>, whose channels are whole blocks.
-inline std::size_t BlockedIndex(const TensorExtents& e, std::int64_t i) {
-  const std::int64_t w = i % e.w, h = i / e.w % e.h, c = i / (e.w * e.h) % e.c,
-                     n = i / (e.w * e.h * e.c);
-  return static_cast<std::size_t>((((n * (e.c / 32) + c / 32) * e.h + h) * e.w + w) * 32 + c % 32);
-}
 template <class Type>
 std::vector<Type> ToBlocks(const TensorExtents& e, const std::vector<Type>& nchw) {
-  std::vector<Type> blocks(nchw.size());
-  for (std::size_t i = 0; i < nchw.size(); ++i) {
-    blocks[BlockedIndex(e, static_cast<std::int64_t>(i))] = nchw[i];
-  }
-  return blocks;
+  return ConvertTensor<NCHW, NCxHWx<32>, Type>(e, nchw).value();
 }
 
 struct BottleneckOptions {

@@ -40,7 +40,6 @@ void MbarPassed(Lane* lane, const MbarPlace& place, Location at);
 struct CopyWork {
   TensorMapSpec spec;  // used if `source` is null
   const char* source;  // of a bulk copy
-  char* destination;   // of a bulk store
   bool is_value;       // of 16 bytes, that `coordinate` holds
   int32_t coordinate[5];
   uint16_t offset[3];  // of im2col

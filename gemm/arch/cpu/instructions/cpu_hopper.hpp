@@ -103,19 +103,6 @@ struct HopperThread : ClusterThread {
     IssueTensor(work, dst, bar, at);
   }
 
-  void BulkStore(void* dst, uint32_t src, uint32_t bytes, Location at = Location::current()) const {
-    if (src % 16 != 0 || reinterpret_cast<uintptr_t>(dst) % 16 != 0 || bytes % 16 != 0 ||
-        bytes == 0) {
-      cpu::Fail(self, at, "BulkStore: both addresses and the size are multiples of 16, not 0");
-    }
-    cpu::CopyWork work = NewWork(src, bytes, at);
-    work.destination = static_cast<char*>(dst);
-    work.perform = &Tma::WriteBulk;
-    CheckDependency(dst, bytes, /*is_store=*/true, at);
-    self->stored_bytes += bytes;
-    Tma::TouchTarget(work);
-    cpu::IssueStore(self, work, at);
-  }
   void TmaStore(const TensorMap& map, uint32_t src, const int32_t (&coord)[4],
                 Location at = Location::current()) const {
     if (src % 128 != 0) cpu::Fail(self, at, "TmaStore: the source is not aligned to 128 bytes");
@@ -125,7 +112,7 @@ struct HopperThread : ClusterThread {
     Place(&work, src, static_cast<size_t>(work.spec.Bytes()), at);
     work.perform = &Tma::WriteOut;
     CheckDependency(work.spec.base, 1, /*is_store=*/true, at);
-    self->stored_bytes += Tma::BytesOut(work);
+    self->stored_bytes += Tma::Touch(work);
     cpu::IssueStore(self, work, at);
   }
   void TmaStoreCommit() const { cpu::CommitStores(self); }

@@ -12,8 +12,8 @@ inline namespace WEFT_BACKEND {
 struct Tma {
   using Work = cpu::CopyWork;
 
-  // Reads the ends of every row, so that a source out of bounds is reported where it is issued. The
-  // bytes that there are to be read.
+  // Reads the ends of every row in global memory, so that a source or target out of bounds is reported
+  // where the copy is issued. The bytes that will be read or written there.
   static int64_t Touch(const Work& work) {
     int64_t bytes = 0;
     ForEachRow(work, [&](int64_t, const char* row, int64_t begin, int64_t end) {
@@ -36,26 +36,6 @@ struct Tma {
             work.async[SwizzledAddress(work.spec.swizzle, at) - cpu::kSharedWindow];
       }
     });
-  }
-  // How many bytes that writes.
-  static int64_t BytesOut(const Work& work) {
-    int64_t bytes = 0;
-    ForEachTiledRow(work, [&](int64_t, const char*, int64_t begin, int64_t end) {
-      bytes += (std::max)(end - begin, int64_t{0});
-    });
-    return bytes;
-  }
-
-  // A bulk store, whose target exists (TouchTarget).
-  static void WriteBulk(const Work& work) {
-    for (uint32_t i = 0; i < work.bytes; i += sizeof(Chunk)) {
-      *reinterpret_cast<Chunk*>(work.destination + i) =
-          *reinterpret_cast<const Chunk*>(work.async + work.target + i);
-    }
-  }
-  static void TouchTarget(const Work& work) {
-    (void)*static_cast<const volatile char*>(work.destination);
-    (void)*static_cast<const volatile char*>(work.destination + work.bytes - 1);
   }
 
   static void Poison(const Work& work) {
