@@ -2,8 +2,8 @@
 //
 // Handing an unpacked filter to a kernel that expects a packed one gives wrong numbers and no
 // error, the most common mistake with blocked formats. Here the packed filter is a type of its own,
-// and only PackFilter, PackFilters and PackDepthwiseFilter make one, and conv::CondConv and
-// conv::Deconvolution of others.
+// and only PackFilter, PackFilters and PackDepthwiseFilter make one, and conv::CondConv
+// of others.
 //
 // A prologue (prologues/README.md) other than SharedFilter has a bank of filters. Which filter of
 // it belongs to which output is the prologue's business, so the bank of one prologue is of another
@@ -31,8 +31,6 @@ struct Depthwise;
 namespace conv {
 template <class PrologueP>
 class CondConv;  // conv/condconv.hpp, whose kernels make packed filters of packed ones
-template <class PrologueP>
-class Deconvolution;  // conv/deconvolution.hpp, whose filter is packed in parts
 }  // namespace conv
 
 template <FilterFormat Format, class Type, class Prologue>
@@ -110,8 +108,6 @@ class PackedFilter {
   friend class PackedFilterBuffer<Format, Type, Prologue>;
   template <class PrologueP>
   friend class conv::CondConv;
-  template <class PrologueP>
-  friend class conv::Deconvolution;
   PackedFilter(const FilterExtents& extents, std::int64_t count, const Stored* data,
                std::uint64_t fingerprint = 0)
       : extents_(extents), count_(count), data_(data), fingerprint_(fingerprint) {}

@@ -19,12 +19,15 @@ std::string Name(const DeconvolutionProblem& p) {
 }  // namespace
 
 absl::StatusOr<std::vector<SourceCorrection>> internal::LayOutPhases(
-    const std::vector<Phase>& phases, std::int32_t zero_point) {
+    const DeconvolutionProblem& problem, const std::vector<Phase>& phases,
+    std::int32_t zero_point) {
   std::vector<SourceCorrection> tables;
   for (const Phase& phase : phases) {
     absl::StatusOr<SourceCorrection> table =
         SourceCorrection::LayOut(phase.problem, phase.place, zero_point);
-    if (!table.ok()) return table.status();
+    if (!table.ok()) {
+      return OfPhase(table.status(), problem, static_cast<std::int64_t>(tables.size()));
+    }
     tables.push_back(*table);
   }
   return tables;
@@ -66,7 +69,7 @@ absl::StatusOr<DeconvolutionCorrectionBuffer> DeconvolutionCorrectionBuffer::Mak
     const std::vector<std::vector<std::int32_t>>& sums, std::int32_t zero_point,
     std::uint64_t fingerprint) {
   const absl::StatusOr<std::vector<SourceCorrection>> tables =
-      internal::LayOutPhases(phases, zero_point);
+      internal::LayOutPhases(problem, phases, zero_point);
   if (!tables.ok()) return tables.status();
   DeconvolutionCorrectionBuffer buffer;
   buffer.tables_.problem_ = problem;

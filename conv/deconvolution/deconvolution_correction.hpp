@@ -77,8 +77,10 @@ class DeconvolutionCorrectionBuffer {
 
 namespace internal {
 
-// The layout of each phase's table, without its numbers.
-absl::StatusOr<std::vector<SourceCorrection>> LayOutPhases(const std::vector<Phase>& phases,
+// The layout of each phase's table, without its numbers. phases: of `problem`. The errors of
+// SourceCorrection::LayOut, with the phase's name.
+absl::StatusOr<std::vector<SourceCorrection>> LayOutPhases(const DeconvolutionProblem& problem,
+                                                           const std::vector<Phase>& phases,
                                                            std::int32_t zero_point);
 
 // What is checked of a run before its phases are: InvalidArgument if there is no filter or it was packed for

@@ -46,14 +46,10 @@ absl::StatusOr<DeconvolutionPlan> PlanDeconvolution(
                             .source_zero_point = epilogue.source_zero_point,
                             .corrections = {}};
   if (plan.source_zero_point) {
-    for (const Phase& phase : plan.phases) {
-      const absl::StatusOr<SourceCorrection> table =
-          SourceCorrection::LayOut(phase.problem, phase.place, 0);
-      if (!table.ok()) {
-        return OfPhase(table.status(), problem, static_cast<std::int64_t>(plan.corrections.size()));
-      }
-      plan.corrections.push_back(*table);
-    }
+    absl::StatusOr<std::vector<SourceCorrection>> tables =
+        internal::LayOutPhases(problem, plan.phases, 0);
+    if (!tables.ok()) return tables.status();
+    plan.corrections = *std::move(tables);
   }
   return plan;
 }

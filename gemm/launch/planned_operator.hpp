@@ -1,5 +1,5 @@
 // The shells of operators: RunnableOperator, which all have, and PlannedOperator, of those that are one policy and its
-// plan: convolutions, fused pairs, matrix products.
+// plan: convolutions, fused pairs, bottlenecks, matrix products.
 #pragma once
 
 #include <string>
