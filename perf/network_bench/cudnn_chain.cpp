@@ -58,7 +58,6 @@ absl::Status CudnnChain::Choose() {
 
 PeerTensors CudnnChain::Sets(const std::vector<int>& kind) const {
   PeerTensors made;
-  made.one_filter = false;
   const auto at = [&](int tensor) {
     return nhwc_[static_cast<std::size_t>(tensor)].as<std::int8_t>();
   };
