@@ -66,7 +66,8 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
   WEFT_LET(const DeviceBuffer alpha, DeviceBuffer::From(std::vector<float>(64, 0.0005f)));
   std::vector<Set> sets(static_cast<std::size_t>(BufferSets(src_bytes + dst_bytes)));
   for (Set& set : sets) {
-    WEFT_LET(set.src, DeviceBuffer::From(RandomInt8s(src_bytes, 2)));
+    WEFT_LET(set.src, DeviceBuffer::Create(src_bytes));
+    WEFT_TRY(FillPlanar(set.src.as<std::int8_t>(), src_bytes, 2, bench.stream()));
     WEFT_LET(set.between, DeviceBuffer::Create(between_bytes));
     WEFT_LET(set.dst, DeviceBuffer::Create(dst_bytes));
   }
