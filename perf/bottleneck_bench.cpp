@@ -118,12 +118,7 @@ absl::Status Measure(Bench& bench, const BottleneckProblem& p, Json* row) {
                        for (const Way& part : parts) WEFT_TRY(part.enqueue(set));
                        return absl::OkStatus();
                      }};
-  WEFT_LET(const DeviceBuffer want, DeviceBuffer::Create(y_bytes));
-  WEFT_TRY(sets[0].y.Fill(0x55));
-  WEFT_TRY(apart.enqueue(0));
-  WEFT_TRY(CudaStatus(
-      cudaMemcpyAsync(want.data(), sets[0].y.data(), y_bytes, cudaMemcpyDefault, bench.stream()),
-      "copy"));
+  WEFT_LET(const DeviceBuffer want, CopyOf(sets[0].y, 0x55, apart.enqueue, bench.stream()));
 
   std::vector<Way> ways;
   const auto fused = [&]<class Family>(Family family) {
@@ -144,12 +139,8 @@ absl::Status Measure(Bench& bench, const BottleneckProblem& p, Json* row) {
         args.filters_are_constant = true;
         return op.Run(args, bench.stream());
       };
-      const auto wrong = [&, enqueue]() -> absl::StatusOr<std::int64_t> {
-        WEFT_TRY(sets[0].y.Fill(0x77));
-        WEFT_TRY(enqueue(0));
-        WEFT_LET(const Differences found, Compare(sets[0].y.template as<std::int8_t>(),
-                                                  want.as<std::int8_t>(), y_bytes, bench.stream()));
-        return found.count;
+      const auto wrong = [&, enqueue] {
+        return WrongBytes(sets[0].y, 0x77, enqueue, want, bench.stream());
       };
       ways.push_back({absl::StrCat("bottleneck_", P::config.rows, "x", P::config.warpgroups, "x",
                                    P::config.patches),

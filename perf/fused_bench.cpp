@@ -92,12 +92,7 @@ absl::Status Measure(Bench& bench, const Bottleneck& b, std::int64_t images, Jso
                      WEFT_TRY(first.enqueue(set));
                      return second.enqueue(set);
                    }};
-  WEFT_LET(const DeviceBuffer want, DeviceBuffer::Create(dst_bytes));
-  WEFT_TRY(sets[0].dst.Fill(0x55));
-  WEFT_TRY(two.enqueue(0));
-  WEFT_TRY(CudaStatus(cudaMemcpyAsync(want.data(), sets[0].dst.data(), dst_bytes, cudaMemcpyDefault,
-                                      bench.stream()),
-                      "copy"));
+  WEFT_LET(const DeviceBuffer want, CopyOf(sets[0].dst, 0x55, two.enqueue, bench.stream()));
 
   std::vector<Way> ways;
   ForEachPolicy(fused::FusedTiles(), [&]<class P>(int) {
@@ -116,12 +111,8 @@ absl::Status Measure(Bench& bench, const Bottleneck& b, std::int64_t images, Jso
       args.alpha = pointwise_alpha;
       return op.Run(args, bench.stream());
     };
-    const auto wrong = [&, enqueue]() -> absl::StatusOr<std::int64_t> {
-      WEFT_TRY(sets[0].dst.Fill(0x77));
-      WEFT_TRY(enqueue(0));
-      WEFT_LET(const Differences found, Compare(sets[0].dst.template as<std::int8_t>(),
-                                                want.as<std::int8_t>(), dst_bytes, bench.stream()));
-      return found.count;
+    const auto wrong = [&, enqueue] {
+      return WrongBytes(sets[0].dst, 0x77, enqueue, want, bench.stream());
     };
     ways.push_back(
         {absl::StrCat("fused_", P::config.rows, "x", P::config.warps, "x", P::config.warp_n),

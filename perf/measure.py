@@ -118,6 +118,7 @@ STEPS = (
     Step("condconv", "condconv_bench", [], {"condconv": 0}, 40),
     Step("deconv", "deconv_bench", [], {"deconv": 0}, 40),
     Step("fused", "fused_bench", [], {"fused": 0}, 40),
+    Step("bottleneck", "bottleneck_bench", [], {"bottleneck": 0}, 40),
     Step("local", "local_bench", [], {"local-filter": 0}, 40),
     Step("block", "block_bench", [], {"block": 0}, 40),
     Step("lists", "list_bench", [], {"lists": 0}, 30),

@@ -289,7 +289,6 @@ absl::Status MeasureAll(Bench& bench) {
   for (const std::string& format : options.formats) WEFT_TRY(FormatsOf(format).status());
   bench.notes()["settings"] = absl::StrCat(absl::StrJoin(options.formats, " and "), ", ", most,
                                            " tiles a group, against ", peer);
-  bench.notes()["network"] = "resnet50";
   bench.how().isolated = true;
   bench.how().may_skip = [](const std::string& step) {
     return absl::StartsWith(step, "network cudnn");

@@ -18,13 +18,13 @@ import fnmatch
 import functools
 import json
 import pathlib
-import subprocess
 import sys
 import time
 
 import numpy as np
 
 import drawn_models
+import libraries
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMAGES, SEED, REPEATS = 4, 7, 9
@@ -222,10 +222,7 @@ def run(folder, output, patterns, tunes, bits=False):
 
     import weft
 
-    commit = pathlib.Path(ROOT / ".carry/commit")
-    commit = commit.read_text().strip() if commit.exists() else subprocess.run(
-        ["git", "log", "-1", "--format=%h", "--abbrev=10"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    result = dict(commit=commit, gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run" + " --bits" * bits, networks=[])
+    result = dict(commit=libraries.commit(), gpu=torch.cuda.get_device_name(), torch=torch.__version__, command="perf/networks.py run" + " --bits" * bits, networks=[])
     earlier = json.loads(output.read_text()) if output.exists() else {}
     if all(earlier.get(key) == result[key] for key in ("commit", "command")):
         result["networks"] = earlier["networks"]

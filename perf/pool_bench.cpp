@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/bench/bench.hpp"
 #include "perf/support/cuda.hpp"
+#include "perf/support/device_data.hpp"
 #include "perf/support/random.hpp"
 #include "weft/conv/zero_point/source_correction.hpp"
 #include "weft/network/operators/tensor_operator.hpp"
@@ -65,7 +66,8 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
   WEFT_LET(const DeviceBuffer alpha, DeviceBuffer::From(std::vector<float>(64, 0.0005f)));
   std::vector<Set> sets(static_cast<std::size_t>(BufferSets(src_bytes + dst_bytes)));
   for (Set& set : sets) {
-    WEFT_LET(set.src, DeviceBuffer::From(RandomInt8s(src_bytes, 2)));
+    WEFT_LET(set.src, DeviceBuffer::Create(src_bytes));
+    WEFT_TRY(FillPlanar(set.src.as<std::int8_t>(), src_bytes, 2, bench.stream()));
     WEFT_LET(set.between, DeviceBuffer::Create(between_bytes));
     WEFT_LET(set.dst, DeviceBuffer::Create(dst_bytes));
   }
@@ -93,15 +95,8 @@ absl::Status Measure(Bench& bench, std::int64_t n, const std::string& tile, Json
     return run(pooled, pooled_plan, set_of(i), set_of(i).dst.data());
   };
 
-  WEFT_TRY(both(0));
-  WEFT_TRY(CudaStatus(cudaStreamSynchronize(bench.stream()), "the layer and its pooling"));
-  WEFT_LET(const std::vector<std::uint8_t> want, sets[0].dst.Read<std::uint8_t>());
-  WEFT_TRY(sets[0].dst.Fill(0xb5));
-  WEFT_TRY(fused(0));
-  WEFT_TRY(CudaStatus(cudaStreamSynchronize(bench.stream()), "the pooled layer"));
-  WEFT_LET(const std::vector<std::uint8_t> got, sets[0].dst.Read<std::uint8_t>());
-  std::int64_t wrong = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) wrong += got[i] != want[i];
+  WEFT_LET(const DeviceBuffer want, CopyOf(sets[0].dst, 0x55, both, bench.stream()));
+  WEFT_LET(const std::int64_t wrong, WrongBytes(sets[0].dst, 0x77, fused, want, bench.stream()));
 
   Race race(bench.watch(), static_cast<int>(sets.size()));
   WEFT_TRY(race.Add("pooled", {pooled.Describe(pooled_plan), fused}));

@@ -1,4 +1,4 @@
-"""Tables of weft_perf's results: layers, lists, networks."""
+"""Tables of weft_perf's results: lists, layers, what reformats and energy come to, the machine."""
 
 import report_page
 from report_page import exact, geomean, good, ratios_of

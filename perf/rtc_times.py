@@ -1,4 +1,4 @@
-"""rtc_times.py RESULT.json [COMMIT]: what a user of operators from strings waits for, on this machine's GPU.
+"""rtc_times.py RESULT.json: what a user of operators from strings waits for, on this machine's GPU.
 
 cold: seconds from weft.Conv2d(...) of a policy that no cache holds to the end of its first run, in a new process, and the CPU
 seconds of that. warm: the same in another new process, which finds the policy in the cache. calls: microseconds of the host for a
@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import libraries
 
 POLICIES = {
     "simt": dict(layout="nc4"),
@@ -84,9 +86,9 @@ def child(*words, cache):
     return json.loads(text.splitlines()[-1])
 
 
-def main(path, commit="unknown"):
+def main(path):
     import torch
-    result = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "commit": commit, "first": {}}
+    result = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "commit": libraries.commit(), "first": {}}
     for name in POLICIES:
         runs = {"cold": [], "warm": []}
         for _ in range(2):

@@ -47,7 +47,6 @@ absl::StatusOr<Options> MakeOptions() {
                              absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_name)}));
   Names layouts;
   for (const OurLayout& layout : OurLayouts()) layouts.push_back(layout.name);
-  layouts.pop_back();
   o.layouts = absl::GetFlag(FLAGS_layout);
   o.all_layouts = o.layouts == Names{"all"};
   if (o.all_layouts) o.layouts = layouts;

@@ -79,7 +79,6 @@ absl::Status Libraries::MakeConvolutions(const LibrariesProblem& p, const Stopwa
   const std::int64_t src = NHWC::Size(one.problem.src()), dst = NHWC::Size(one.problem.dst());
   const std::int64_t filter = KRSC::Size(one.problem.filter());
   PeerTensors tensors;
-  tensors.one_filter = false;
   for (std::int64_t n = 0; n < images_; ++n) {
     tensors.sets.push_back({.src = src_.as<std::int8_t>() + n * src,
                             .filter = mixed_.as<std::int8_t>() + n * filter,

@@ -14,10 +14,6 @@ namespace weft::perf {
 namespace {
 
 constexpr double kSample = 300.0;  // microseconds of a sample that finds the fastest plan
-// What takes so long can fill the tensor cores until the GPU's power is limited, and how long that takes.
-constexpr double kHotRun = 40.0, kHotSample = 50e3;
-constexpr double kNearBest = 1.15;
-constexpr int kRoundingAllowance = 1;  // a plan that is further off is none
 constexpr std::int64_t kFewChannels = 16;
 
 }  // namespace
@@ -58,7 +54,6 @@ absl::Status CudnnChain::Choose() {
 
 PeerTensors CudnnChain::Sets(const std::vector<int>& kind) const {
   PeerTensors made;
-  made.one_filter = false;
   const auto at = [&](int tensor) {
     return nhwc_[static_cast<std::size_t>(tensor)].as<std::int8_t>();
   };
@@ -137,13 +132,7 @@ absl::Status CudnnChain::ChoosePlan(const std::vector<int>& kind, const std::str
       return absl::DataLossError(
           absl::StrCat(plan, " differs at ", found.count, " outputs, by up to ", found.largest));
     }
-    const auto time = [&](double sample_us) {
-      return watch_.Short([&](int set) { return peer->Enqueue(i, set, watch_.stream()); }, 1,
-                          sample_us);
-    };
-    WEFT_LET(const double us, time(kSample));
-    if (us < kHotRun || (best.variant >= 0 && us > kNearBest * best.us)) return us;
-    return time(kHotSample);
+    return TimeOf(*peer, i, watch_, 1, kSample, best.variant >= 0 ? best.us : -1.0);
   };
   const int count = static_cast<int>(peer->variants().size());
   const auto releasing = [&](int i) {

@@ -33,7 +33,7 @@ struct PeerProblem {
   float output_scale = 1.0f;  // of hard swish
 };
 
-// GPU addresses, 256-byte aligned: one or more sets, so that going round them finds nothing in the
+// GPU addresses, 256-byte aligned, of tensors in NHWC: one or more sets, so that going round them finds nothing in the
 // L2. They outlive the peers that were given them.
 struct PeerTensors {
   struct Set {
@@ -42,13 +42,10 @@ struct PeerTensors {
     const std::int8_t* residual = nullptr;  // extents of the output; null without one
     const float* channel_alpha = nullptr;   // K
     const float* bias = nullptr;            // K
-    std::int8_t* dst = nullptr;  // for peers that write dst_format; null: memory of their own
+    std::int8_t* dst = nullptr;             // for peers that write NHWC; null: memory of their own
   };
   std::vector<Set> sets;
-  // Of src, and of residual and dst. Peers can convert NHWC, and take others as they are only.
-  TensorFormatName src_format = TensorFormatName::kNhwc, dst_format = TensorFormatName::kNhwc;
-  bool one_filter = true;  // all sets have the same
-  float alpha = 1.0f;      // for peers that know one scale only
+  float alpha = 1.0f;  // for peers that know one scale only
 
   int count() const { return static_cast<int>(sets.size()); }
   // One address of each set.
@@ -157,11 +154,11 @@ class FormattedPeer : public Peer {
   // Whether the tensors are used as they were given.
   bool GivenSrc() const {
     return element_ == Element::kInt8 &&
-           SameInMemory(tensors_.src_format, src_format_, problem_.problem.c);
+           SameInMemory(TensorFormatName::kNhwc, src_format_, problem_.problem.c);
   }
   bool GivenDst() const {
     return element_ == Element::kInt8 &&
-           SameInMemory(tensors_.dst_format, dst_format_, problem_.problem.k);
+           SameInMemory(TensorFormatName::kNhwc, dst_format_, problem_.problem.k);
   }
   void* SrcAt(int set) const;
   void* ResidualAt(int set) const;

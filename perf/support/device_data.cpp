@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "perf/support/cuda.hpp"
 #include "perf/support/launch.hpp"
 #include "perf/support/statistics.hpp"
 #include "weft/gemm/arch/device.hpp"
@@ -48,6 +47,27 @@ absl::StatusOr<Differences> Compare(const std::int8_t* got, const std::int8_t* w
     all.largest = std::max(all.largest, part.largest);
   }
   return all;
+}
+
+absl::StatusOr<DeviceBuffer> CopyOf(const DeviceBuffer& dst, int before,
+                                    const std::function<absl::Status(int set)>& enqueue,
+                                    Stream stream) {
+  WEFT_LET(DeviceBuffer copy, DeviceBuffer::Create(dst.bytes()));
+  WEFT_TRY(dst.Fill(before));
+  WEFT_TRY(enqueue(0));
+  WEFT_TRY(CudaStatus(
+      cudaMemcpyAsync(copy.data(), dst.data(), dst.bytes(), cudaMemcpyDefault, stream), "copy"));
+  return copy;
+}
+
+absl::StatusOr<std::int64_t> WrongBytes(const DeviceBuffer& dst, int before,
+                                        const std::function<absl::Status(int set)>& enqueue,
+                                        const DeviceBuffer& want, Stream stream) {
+  WEFT_TRY(dst.Fill(before));
+  WEFT_TRY(enqueue(0));
+  WEFT_LET(const Differences found,
+           Compare(dst.as<std::int8_t>(), want.as<std::int8_t>(), want.bytes(), stream));
+  return found.count;
 }
 
 absl::StatusOr<Ceilings> MeasureCeilings(Stream stream) {

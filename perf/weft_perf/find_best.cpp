@@ -9,11 +9,6 @@
 namespace weft::perf {
 namespace {
 
-// Microseconds: what takes so long can fill the tensor cores until the GPU's power is limited, and
-// how long that takes.
-constexpr double kHotRun = 40.0, kHotSample = 50e3;
-constexpr double kNearBest = 1.15;
-
 // Checks and times one variant.
 absl::StatusOr<double> Try(Peer& peer, int variant, const Search& search, Contender* c,
                            Differences* found) {
@@ -31,15 +26,8 @@ absl::StatusOr<double> Try(Peer& peer, int variant, const Search& search, Conten
         absl::StrCat("differs at ", found->count, " outputs, by up to ", found->largest));
   }
   if (!search.time) return 0.0;
-  const auto time = [&](double sample_us) {
-    return search.watch->Short(
-        [&](int set) { return peer.Enqueue(variant, set, search.watch->stream()); }, search.sets,
-        sample_us);
-  };
-  WEFT_LET(const double us, time(search.sample_us));
-  // Within a few milliseconds the limit of power is not felt, which changes the order of variants.
-  if (us < kHotRun || (c->best >= 0 && us > kNearBest * c->short_us)) return us;
-  return time(kHotSample);
+  return TimeOf(peer, variant, *search.watch, search.sets, search.sample_us,
+                c->best >= 0 ? c->short_us : -1.0);
 }
 
 std::string ChoiceName(const conv::Problem& problem, const std::string& peer) {

@@ -14,8 +14,6 @@
 
 namespace weft::perf {
 
-inline constexpr int kRoundingAllowance = 1;  // a peer's variant that is further off is none
-
 struct Search {
   const Stopwatch* watch = nullptr;
   int sets = 1;

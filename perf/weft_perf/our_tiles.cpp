@@ -16,8 +16,7 @@ const std::vector<OurLayout>& OurLayouts() {
   static const std::vector<OurLayout> layouts = {{"nc4", kNc4, kNc4},
                                                  {"nc4_nc32", kNc4, kNc32},
                                                  {"nc32", kNc32, kNc32},
-                                                 {"nhwc", kNhwc, kNhwc},
-                                                 {"nc4_nhwc", kNc4, kNhwc}};
+                                                 {"nhwc", kNhwc, kNhwc}};
   return layouts;
 }
 

@@ -26,7 +26,7 @@ struct OurLayout {
   std::string name;
   TensorFormatName src, dst;
 };
-// What --layout takes; and nc4_nhwc, for networks only, the last.
+// What --layout takes.
 const std::vector<OurLayout>& OurLayouts();
 
 // What a layer is run with. Addresses that the machine can use. Of the filters the one is set that

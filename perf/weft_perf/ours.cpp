@@ -64,29 +64,22 @@ class Ours : public FormattedPeer {
     });
   }
 
-  // As a user would, on the host: pack(extents, values in KRSC).
+  // As a user would, on the host: pack(extents, values in KRSC). All sets have the same filter.
   template <class Pack>
   absl::Status PackFilters(Stream stream, const Pack& pack) {
     const FilterExtents e = WholeFilter(problem_.problem);
     std::vector<std::int8_t> krsc(KRSC::Size(e));
     WEFT_TRY(CudaStatus(cudaStreamSynchronize(stream), "filter"));
-    std::optional<typename decltype(pack(e, krsc))::value_type> packed;
+    WEFT_TRY(CudaStatus(
+        cudaMemcpy(krsc.data(), tensors_.sets[0].filter, krsc.size(), cudaMemcpyDeviceToHost),
+        "filter"));
+    WEFT_LET(const auto packed, pack(e, krsc));
+    WEFT_LET(filters_, TensorSets::Create(packed.bytes(), Element::kInt8, tensors_.count()));
     for (int set = 0; set < tensors_.count(); ++set) {
-      if (set == 0 || !tensors_.one_filter) {
-        WEFT_TRY(CudaStatus(
-            cudaMemcpy(krsc.data(), tensors_.sets[set].filter, krsc.size(), cudaMemcpyDeviceToHost),
-            "filter"));
-        auto made = pack(e, krsc);
-        WEFT_TRY(made.status());
-        packed.emplace(*std::move(made));
-      }
-      if (set == 0) {
-        WEFT_LET(filters_, TensorSets::Create(packed->bytes(), Element::kInt8, tensors_.count()));
-      }
       WEFT_TRY(CudaStatus(
-          cudaMemcpy(filters_.at(set), packed->data(), packed->bytes(), cudaMemcpyHostToDevice),
+          cudaMemcpy(filters_.at(set), packed.data(), packed.bytes(), cudaMemcpyHostToDevice),
           "filter"));
-      const auto filter = packed->At(filters_.at(set));
+      const auto filter = packed.At(filters_.at(set));
       std::get<std::remove_const_t<decltype(filter)>>(arguments_[set].filters) = filter;
     }
     return absl::OkStatus();

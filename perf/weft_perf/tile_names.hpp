@@ -35,9 +35,6 @@ inline std::vector<std::string> FamilyOf(const std::string& layout) {
   if (layout == "nc4_nc32") {
     return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NCxHWx<32>>());
   }
-  if (layout == "nc4_nhwc") {
-    return PolicyNames(conv::S8Conv4Family<epilogues::BiasRelu<>, NHWC>());
-  }
   if (layout == "nhwc") {
     return PolicyNames(conv::S8ConvNhwcFamily<>(), conv::S8DepthwiseNhwcFamily<>());
   }
@@ -52,7 +49,6 @@ inline std::vector<std::string> SmallFamilyOf(const std::string& layout) {
   using Relu = epilogues::BiasRelu<>;
   if (layout == "nc4") return PolicyNames(conv::S8Conv4SmallFamily<>());
   if (layout == "nc4_nc32") return PolicyNames(conv::S8Conv4SmallFamily<Relu, NCxHWx<32>>());
-  if (layout == "nc4_nhwc") return PolicyNames(conv::S8Conv4SmallFamily<Relu, NHWC>());
   if (layout == "nhwc") return PolicyNames(conv::S8ConvNhwcSmallFamily<>());
   if (layout == "nc32") return PolicyNames(conv::S8Conv32SmallFamily<>());
   return {};

@@ -32,8 +32,6 @@ using Nc4Tile = TableTile<NCxHWx<4>, CxRSKx<4>, NCxHWx<4>, TileT>;
 template <class TileT>
 using Nc4To32Tile = TableTile<NCxHWx<4>, CxRSKx<4>, NCxHWx<32>, TileT>;
 template <class TileT>
-using Nc4ToNhwcTile = TableTile<NCxHWx<4>, CxRSKx<4>, NHWC, TileT>;
-template <class TileT>
 using Nc32Tile = TableTile<NCxHWx<32>, CxRSKx<32>, NCxHWx<32>, TileT>;
 // C is a multiple of kSrcBytes, K of kDstChannels; 0: the config's own.
 template <class TileT, int kSrcBytes = 0, int kDstChannels = 0>
@@ -133,8 +131,6 @@ using NetworkTiles = gemm::JoinFamilies<
     PoliciesOf<internal::NhwcRow, conv::TilesOf<internal::families::kNhwcOfEight, true>>,
     PoliciesOf<internal::Rows<Nc4Tile>::Tile, conv::TilesOf<internal::families::kNc4>>,
     PoliciesOf<internal::Rows<Nc4To32Tile>::Tile,
-               conv::TilesOf<internal::families::kFirstLayer, true>>,
-    PoliciesOf<internal::Rows<Nc4ToNhwcTile>::Tile,
                conv::TilesOf<internal::families::kFirstLayer, true>>
 #include "perf/tiles.def"
     >;
