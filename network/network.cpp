@@ -260,12 +260,12 @@ absl::Status StartAll(const Plan& plan, const Steps& steps, const Network::Argum
       }
       if (status.ok()) status = run(convolution->op, convolution->plan, of_step);
     } else if (const auto* block = std::get_if<Block>(&steps[i])) {
-      rtc::BottleneckArguments of_step = {.first = block->first.At(constants),
-                                          .second = block->second.At(constants),
+      rtc::BottleneckArguments of_step = {.first = block->constants.first.At(constants),
+                                          .second = block->constants.second.At(constants),
                                           .projection = {},
-                                          .third = block->third.At(constants)};
+                                          .third = block->constants.third.At(constants)};
       const auto& what = std::get<BottleneckStep>(step.what);
-      if (what.projects()) of_step.projection = block->projection.At(constants);
+      if (what.projects()) of_step.projection = block->constants.projection.At(constants);
       of_step.first.src = src, of_step.third.dst = dst, of_step.third.values = &block->values;
       of_step.padding = what.padding, of_step.filters_are_constant = true;
       status = run(block->op, block->plan, of_step);

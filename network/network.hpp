@@ -67,9 +67,11 @@ class Network {
   // neither this network nor one made of it has. The errors that Create has about tiles.
   absl::StatusOr<Network> WithTiles(Tiles tiles) const;
 
-  // Makes the network of a file. Where the file is an engine that has a plan for options.batch and the machine, fusions and
-  // formats are those of the file, whatever the options say, and so are tiles that options do not name, and the kernels: neither NVRTC
-  // nor a C++ compiler nor a cache is needed. Where it has none, the network is made as by Create, and Describe() says so. The errors of ReadModel and Create.
+  // Makes the network of a file. If the file is an engine of this version of Weft with a plan for options.batch and the machine, that
+  // plan's fuse, formats and blocks are taken instead of those of the options, and its tiles for the steps that options.tiles does not
+  // name. Its kernels are in the file, so that neither NVRTC nor a C++ compiler nor a cache is needed; those of other tiles that the
+  // options name are compiled. Without such a plan the network is made as by Create. note() says which is the case. The errors of
+  // ReadModel and Create.
   static absl::StatusOr<Network> Load(std::string_view file, const NetworkOptions& options = {});
   static absl::StatusOr<Network> Load(const Model& model, const NetworkOptions& options = {});
 

@@ -36,7 +36,7 @@ struct Convolution {
 struct Block {
   rtc::Bottleneck op;
   conv::BottleneckPlan plan;
-  ConvolutionConstants first, second, third, projection;
+  BlockConstants constants;
   rtc::Values values;  // of the third convolution
   std::string tile;
 };

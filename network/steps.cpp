@@ -34,38 +34,11 @@ absl::StatusOr<StepKernel> KernelOf(const ConvolutionStep& what, const rtc::Oper
   return made;
 }
 
-// The constants of a bottleneck, without its operator.
-struct BlockConstants {
-  ConvolutionConstants first, second, third, projection;
-};
-absl::StatusOr<BlockConstants> AppendConstants(const Graph& graph, const BottleneckStep& what,
-                                               std::string* bytes) {
-  BlockConstants made;
-  const std::pair<const ConvolutionStep*, ConvolutionConstants*> parts[] = {
-      {&what.first, &made.first},
-      {&what.second, &made.second},
-      {&what.third, &made.third},
-      {&what.projection, &made.projection}};
-  for (const auto& [part, constants] : parts) {
-    if (part->node < 0) continue;
-    absl::StatusOr<ConvolutionConstants> of_part = AppendPartConstants(graph, *part, bytes);
-    if (!of_part.ok()) return of_part.status();
-    *constants = *std::move(of_part);
-  }
-  return made;
-}
-
 absl::StatusOr<StepKernel> KernelOf(const BottleneckStep& what, const rtc::Bottleneck& op,
                                     const BlockConstants& constants, std::string tile) {
   absl::StatusOr<conv::BottleneckPlan> plan = op.Plan(what.problem);
   if (!plan.ok()) return plan.status();
-  Block made = {op,
-                *std::move(plan),
-                constants.first,
-                constants.second,
-                constants.third,
-                constants.projection,
-                op.values(rtc::BottleneckPart::kThird),
+  Block made = {op, *std::move(plan), constants, op.values(rtc::BottleneckPart::kThird),
                 std::move(tile)};
   if (absl::Status s = SetNumbers(constants.third, &made.values); !s.ok()) return s;
   return made;
@@ -94,20 +67,16 @@ absl::StatusOr<StepKernel> Network::State::MakeStep(const Step& step, const std:
                                                     const StepKernel* like) {
   const ConvolutionPolicy policy = PolicyOf(plan, step, tile);
   if (const auto* what = std::get_if<BottleneckStep>(&step.what)) {
-    absl::StatusOr<BlockConstants> made = BlockConstants();
-    if (like == nullptr) {
-      made = AppendConstants(graph, *what, &constants->bytes);
-    } else {
-      const auto& block = std::get<Block>(*like);
-      made = BlockConstants{block.first, block.second, block.third, block.projection};
-    }
+    absl::StatusOr<BlockConstants> made = like != nullptr
+                                              ? std::get<Block>(*like).constants
+                                              : AppendConstants(graph, *what, &constants->bytes);
     if (!made.ok()) return made.status();
     const absl::StatusOr<rtc::Bottleneck> op = operators->bottlenecks.Get(policy);
     return op.ok() ? KernelOf(*what, *op, *made, tile) : op.status();
   }
   absl::StatusOr<ConvolutionConstants> made =
       like != nullptr ? std::get<Convolution>(*like).constants
-                      : network::AppendConstants(graph, plan, step, &constants->bytes);
+                      : AppendConstants(graph, plan, step, &constants->bytes);
   if (!made.ok()) return made.status();
   const absl::StatusOr<rtc::Operator> op = operators->convolutions.Get(policy);
   return op.ok() ? KernelOf(std::get<ConvolutionStep>(step.what), *op, *made, tile) : op.status();

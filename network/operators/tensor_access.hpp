@@ -134,8 +134,8 @@ WEFT_DEVICE float FloatOf(arch::Thread t, std::uint32_t word, int i, float base)
 template <bool kWide>
 WEFT_DEVICE float Quotient(float x, const Divisor& by) {
   if constexpr (!kWide) return x / by.divisor;
-  const float first = epilogues::Mul(x, by.reciprocal);
-  return epilogues::Fma(epilogues::Fma(-first, by.divisor, x), by.reciprocal, first);
+  const float product = epilogues::Mul(x, by.reciprocal);
+  return epilogues::Fma(epilogues::Fma(-product, by.divisor, x), by.reciprocal, product);
 }
 
 // A number that is no signaling NaN, limited; NaN gives the lower limit.

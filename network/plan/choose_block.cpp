@@ -1,8 +1,8 @@
 #include "weft/network/plan/choose_block.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -10,7 +10,7 @@
 #include "weft/conv/bottleneck/bottleneck_plan.hpp"
 #include "weft/conv/policy/bottleneck_policy.hpp"
 #include "weft/epilogues/quantized_add.hpp"
-#include "weft/network/graph/names.hpp"
+#include "weft/network/plan/why_apart.hpp"
 
 namespace weft::network {
 namespace {
@@ -74,24 +74,14 @@ std::string WhyNot(const BottleneckProblem& p, bool projects, std::int64_t first
   return std::string(absl::StripPrefix(s.message(), "conv: "));
 }
 
-// Why the machine's kernels of their own are quicker; empty: they are not.
+// Why kernels of their own are quicker by the model of times; empty: they are not.
 std::string WhyQuickerApart(const BottleneckProblem& p, bool projects, const PlanOptions& options) {
-  const int capability = options.gpu.compute_capability;
-  if (capability == 0) return "on the CPU kernels of their own are quicker";
-  if (capability != 90) {
-    return absl::StrCat("the one kernel is for compute capability 9.0, and the GPU's is ",
-                        capability / 10, ".", capability % 10);
-  }
-  if (!options.time) return "";
   const auto time = [&](const conv::Problem& problem, bool adds) {
     return options.time({.problem = problem, .adds = adds});
   };
   const double apart = time(p.first(), false) + time(p.second(), false) + time(p.third(), true) +
                        (projects ? time(p.projection(), false) : 0.0);
-  const double one = BlockMicroseconds(p, projects, options.gpu.sm_count);
-  if (one < apart) return "";
-  return absl::StrCat("the model expects ", std::ceil(apart), " us of kernels of their own, and ",
-                      std::ceil(one), " us of one");
+  return WhyByTimes(BlockMicroseconds(p, projects, options.gpu.sm_count), apart);
 }
 
 }  // namespace
@@ -123,13 +113,13 @@ std::string WhyApart(const Graph& graph, const Bottleneck& b, const std::vector<
     return why;
   }
   for (const int t : {b.x, node(b.last()).output}) {
-    const Format format = formats[static_cast<std::size_t>(t)];
-    if (format == Format::kNc32) continue;
-    return absl::StrCat("\"", graph.tensors[static_cast<std::size_t>(t)].name, "\" is ",
-                        NameOf(format), ", and one kernel takes ", NameOf(Format::kNc32));
+    const auto index = static_cast<std::size_t>(t);
+    if (std::string why = WhyByFormat(graph.tensors[index], formats[index], Format::kNc32);
+        !why.empty()) {
+      return why;
+    }
   }
-  if (options.blocks == Blocks::kNever) return "blocks are off";
-  if (options.blocks == Blocks::kAlways) return "";
+  if (auto why = WhyByOptions(options); why.has_value()) return *std::move(why);
   return WhyQuickerApart(p, b.projection >= 0, options);
 }
 

@@ -1,11 +1,11 @@
 #include "weft/network/plan/choose_pool.hpp"
 
-#include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "weft/network/graph/names.hpp"
 #include "weft/network/plan/choose_formats.hpp"
+#include "weft/network/plan/why_apart.hpp"
 
 namespace weft::network {
 namespace {
@@ -45,26 +45,16 @@ std::string WhyPooledApart(const Graph& graph, const Fusion& fusion, TileQuestio
                         " and steps of ", pool.window.stride_h, "x", pool.window.stride_w,
                         ", and a convolution pools windows of 2x2 or 3x3 in steps of 2x2");
   }
-  const auto is = [&](int tensor, Format wanted) {
-    return format(tensor) == wanted
-               ? ""
-               : absl::StrCat("\"", TensorOf(graph, tensor).name, "\" is ", NameOf(format(tensor)),
-                              ", and one kernel takes ", NameOf(wanted));
+  const auto by_format = [&](int tensor, Format takes) {
+    return WhyByFormat(TensorOf(graph, tensor), format(tensor), takes);
   };
-  if (std::string why = is(x, Format::kNc4); !why.empty()) return why;
-  if (std::string why = is(pool.output, Format::kNc32); !why.empty()) return why;
+  if (std::string why = by_format(x, Format::kNc4); !why.empty()) return why;
+  if (std::string why = by_format(pool.output, Format::kNc32); !why.empty()) return why;
   question.src = Format::kNc4, question.dst = Format::kNc32;
-  if (options.blocks == Blocks::kNever) return "blocks are off";
-  const int capability = options.gpu.compute_capability;
-  if (capability != 0 && capability != 90) {
-    return absl::StrCat("the one kernel is for compute capability 9.0, and the GPU's is ",
-                        capability / 10, ".", capability % 10);
-  }
   if (const auto tiles = CandidateTiles(question, conv::GpuFacts()); !tiles.ok()) {
     return std::string(absl::StripPrefix(tiles.status().message(), "conv: "));
   }
-  if (options.blocks == Blocks::kAlways) return "";
-  if (!options.time) return "on the CPU kernels of their own are quicker";
+  if (auto why = WhyByOptions(options); why.has_value()) return *std::move(why);
   const double one = options.time(question);
   question.pool = {}, question.dst = format(between);
   const auto bytes = [&](int tensor) {
@@ -72,10 +62,7 @@ std::string WhyPooledApart(const Graph& graph, const Fusion& fusion, TileQuestio
   };
   const double apart =
       options.time(question) + TensorTime(bytes(between) + bytes(pool.output), options);
-  if (one < apart) return "";
-  return absl::StrCat("the model expects ", std::ceil(10.0 * apart) / 10.0,
-                      " us of kernels of their own, and ", std::ceil(10.0 * one) / 10.0,
-                      " us of one");
+  return WhyByTimes(one, apart);
 }
 
 }  // namespace weft::network

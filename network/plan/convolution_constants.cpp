@@ -213,10 +213,22 @@ absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const P
                    bytes);
 }
 
-absl::StatusOr<ConvolutionConstants> AppendPartConstants(const Graph& graph,
-                                                         const ConvolutionStep& part,
-                                                         std::string* bytes) {
-  return AppendAll(graph, part, Format::kNc32, /*corrects=*/false, bytes);
+absl::StatusOr<BlockConstants> AppendConstants(const Graph& graph, const BottleneckStep& step,
+                                               std::string* bytes) {
+  BlockConstants made;
+  const std::pair<const ConvolutionStep*, ConvolutionConstants*> parts[] = {
+      {&step.first, &made.first},
+      {&step.second, &made.second},
+      {&step.third, &made.third},
+      {&step.projection, &made.projection}};
+  for (const auto& [part, constants] : parts) {
+    if (part->node < 0) continue;
+    absl::StatusOr<ConvolutionConstants> of_part =
+        AppendAll(graph, *part, Format::kNc32, /*corrects=*/false, bytes);
+    if (!of_part.ok()) return of_part.status();
+    *constants = *std::move(of_part);
+  }
+  return made;
 }
 
 }  // namespace weft::network

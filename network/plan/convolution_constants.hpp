@@ -34,9 +34,13 @@ struct ConvolutionConstants {
 absl::StatusOr<ConvolutionConstants> AppendConstants(const Graph& graph, const Plan& plan,
                                                      const Step& step, std::string* bytes);
 
-// The same of a convolution of a bottleneck, whose bias has the source's zero point, also where there is padding.
-absl::StatusOr<ConvolutionConstants> AppendPartConstants(const Graph& graph,
-                                                         const ConvolutionStep& part,
-                                                         std::string* bytes);
+// Those of a bottleneck's convolutions; projection is as it is by default where there is none.
+struct BlockConstants {
+  ConvolutionConstants first{}, second{}, third{}, projection{};
+};
+
+// The same of a bottleneck, whose biases have the sources' zero points, also where there is padding.
+absl::StatusOr<BlockConstants> AppendConstants(const Graph& graph, const BottleneckStep& step,
+                                               std::string* bytes);
 
 }  // namespace weft::network

@@ -13,6 +13,19 @@
 
 namespace weft::network {
 
+// A window of size x size pixels, with half of that as padding on all sides.
+inline Window Around(std::int64_t size, std::int64_t stride = 1) {
+  const std::int64_t pad = size / 2;
+  return {.h = size,
+          .w = size,
+          .stride_h = stride,
+          .stride_w = stride,
+          .pad_top = pad,
+          .pad_left = pad,
+          .pad_bottom = pad,
+          .pad_right = pad};
+}
+
 // Builds a graph node after node, with random constants.
 class GraphBuilder {
  public:
@@ -93,33 +106,17 @@ inline Graph SmallResnet(std::int64_t channels = 40) {
   b.Put(Kind::kQuantize, {x}, q);
   const int a = b.Add("a", Element::kUint8, channels, 9, 9, {0.05f, 0});
   Node& first = b.Put(Kind::kConvolution, {q}, a);
-  first.window = {.h = 7,
-                  .w = 7,
-                  .stride_h = 2,
-                  .stride_w = 2,
-                  .pad_top = 3,
-                  .pad_left = 3,
-                  .pad_bottom = 3,
-                  .pad_right = 3};
+  first.window = Around(7, 2);
   b.FillProducts(first, channels, 3 * 49, 0.003f);
   const int m = b.Add("m", Element::kUint8, channels, 5, 5, {0.05f, 0});
-  b.Put(Kind::kMaxPool, {a}, m).window = {.h = 3,
-                                          .w = 3,
-                                          .stride_h = 2,
-                                          .stride_w = 2,
-                                          .pad_top = 1,
-                                          .pad_left = 1,
-                                          .pad_bottom = 1,
-                                          .pad_right = 1};
+  b.Put(Kind::kMaxPool, {a}, m).window = Around(3, 2);
   const int c = b.Add("c", Element::kUint8, channels, 5, 5, {0.04f, 3});
   Node& second = b.Put(Kind::kConvolution, {m}, c);
-  const Window three = {
-      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
-  second.window = three;
+  second.window = Around(3);
   b.FillProducts(second, channels, channels * 9, 0.001f);
   const int d = b.Add("d", Element::kUint8, channels, 5, 5, {0.06f, 130});
   Node& third = b.Put(Kind::kConvolution, {c}, d);
-  third.window = three;
+  third.window = Around(3);
   b.FillProducts(third, channels, channels * 9, 0.001f);
   const int s = b.Add("s", Element::kUint8, channels, 5, 5, {0.07f, 9});
   b.Put(Kind::kAdd, {d, m}, s);
@@ -137,14 +134,14 @@ inline Graph SmallResnet(std::int64_t channels = 40) {
 inline Graph Separable() {
   GraphBuilder b(8);
   const int x = b.Input("x", Element::kFloat, 3, 8, 9);
-  const int q = b.Add("q", Element::kInt8, 3, 8, 9, {0.02f, -5});
+  const int q = b.Add("q", Element::kUint8, 3, 8, 9, {0.02f, 123});
   b.Put(Kind::kQuantize, {x}, q);
   const int a = b.Add("a", Element::kUint8, 48, 8, 9, {0.05f, 100});
   b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 48, 3, 0.01f);
   const int d = b.Add("d", Element::kInt8, 48, 4, 9, {0.05f, 3});
   Node& depthwise = b.Put(Kind::kConvolution, {a}, d);
-  depthwise.window = {
-      .h = 3, .w = 3, .stride_h = 2, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  depthwise.window = Around(3);
+  depthwise.window.stride_h = 2;
   depthwise.groups = 48;
   b.FillProducts(depthwise, 48, 9, 0.004f);
   const int r = b.Add("r", Element::kInt8, 48, 8, 9, {0.05f, 3});
@@ -162,11 +159,9 @@ inline Graph Separable() {
   return b.Make();
 }
 
-// Concats whose inputs lie in whole blocks of channels and of which others read none: of convolutions with the scale of the
-// result and with another one, with a table and with an addition behind them, of pooling, and of another concat whose last
-// input fills no block. Then one whose second input does not begin at a block, and one whose input others read.
-// Concats whose inputs others read as well: convolutions, as a source and as a residual, a pooling, a second concat and an output; one
-// that is read twice, and one within another.
+// Concats whose inputs others read as well. Of the inner one: `first` by the convolution that makes `second`; `second` by the one
+// that makes `third`, and by the pooling. Of `all`: the inner concat by the convolution that makes `residual`; `third`, which `all` has
+// twice, as what that one adds; `last` by a dequantize, which makes the second output.
 inline Graph ReadConcats() {
   GraphBuilder b(19);
   const auto add = [&](const char* name, std::int64_t c) {
@@ -186,8 +181,7 @@ inline Graph ReadConcats() {
   const int third = convolution({second}, 64, add("third", 32), 32);
   const int residual = convolution({inner, third}, 96, add("residual", 32), 32);
   const int pooled = add("pooled", 64);
-  b.Put(Kind::kMaxPool, {second}, pooled).window = {
-      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  b.Put(Kind::kMaxPool, {second}, pooled).window = Around(3);
   const int last = convolution({residual}, 32, add("last", 20), 20);
   const int all = add("all", 96 + 32 + 64 + 32 + 20);
   b.Put(Kind::kConcat, {inner, third, pooled, third, last}, all);
@@ -199,6 +193,9 @@ inline Graph ReadConcats() {
   return b.Make();
 }
 
+// A concat, `all`, of whose inputs others read none, and which lie in whole blocks of channels: a convolution with its scale, one with
+// another scale, one with a table behind it, and another concat, `inner`, of an addition and of a convolution that fills no block. Then
+// `copied`, whose first input a convolution reads as well and whose second one does not begin at a block.
 inline Graph Concats() {
   GraphBuilder b(5);
   const auto add = [&](const char* name, std::int64_t c, Quantization q = {0.05f, 100},
@@ -218,8 +215,7 @@ inline Graph Concats() {
   const int table = add("table", 32);
   b.Put(Kind::kTable, {before}, table).table = b.Keep(b.RandomBytes(256));
   const int pooled = add("pooled", 32);
-  b.Put(Kind::kMaxPool, {convolution(q, 7, add("source", 32), 32)}, pooled).window = {
-      .h = 3, .w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
+  b.Put(Kind::kMaxPool, {convolution(q, 7, add("source", 32), 32)}, pooled).window = Around(3);
   const int sum = add("sum", 32);
   b.Put(Kind::kAdd, {pooled, convolution(q, 7, add("operand", 32), 32)}, sum);
   const int ragged = convolution(q, 7, add("ragged", 20), 20);
@@ -260,8 +256,7 @@ inline Graph ResidualBlock(const BlockCase& of) {
   const auto convolution = [&](std::vector<int> from, std::int64_t c, int to, std::int64_t k,
                                std::int64_t size, std::int64_t stride, float scale) {
     Node& n = b.Put(Kind::kConvolution, std::move(from), to);
-    n.window = {.h = size, .w = size, .stride_h = stride, .stride_w = stride};
-    n.window.pad_top = n.window.pad_left = n.window.pad_bottom = n.window.pad_right = size / 2;
+    n.window = Around(size, stride);
     b.FillProducts(n, k, c * size * size, scale);
     return to;
   };

@@ -23,13 +23,8 @@ struct TensorCase {
 // of blocks, extents, scales and zero points, windows, and addresses.
 std::vector<TensorCase> CasesOf(Kind kind);
 
-// A tensor's numbers in the order of NCHW, and back. Those that fill blocks are zeros.
-std::vector<double> Unpacked(const TensorType& type, const std::vector<std::uint8_t>& bytes);
+// Writes a tensor's numbers, which are in the order of NCHW. Those that fill blocks are zeros.
 void Pack(const TensorType& type, const std::vector<double>& values,
           std::vector<std::uint8_t>* bytes);
-
-// What a run makes of src and other, the numbers of whole tensors.
-std::vector<double> Expected(const TensorProblem& problem, const std::vector<double>& src,
-                             const std::vector<double>& other);
 
 }  // namespace weft::network

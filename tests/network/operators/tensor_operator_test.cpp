@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/network/operators/cases.hpp"
+#include "tests/network/operators/plain_operators.hpp"
 #include "tests/operator_memory.hpp"
 
 namespace weft::network {

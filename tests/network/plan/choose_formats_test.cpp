@@ -59,8 +59,7 @@ TEST(ChooseFormats, ConcatsStayInBlocks) {
 // A model in which convolutions over NHWC take half of the time: all that can be is NHWC, and ten logits have the fewest bytes in
 // blocks of 4.
 TEST(ChooseFormats, TakesWhatIsQuicker) {
-  PlanOptions options = {.formats = {Format::kNc4, Format::kNc32, Format::kNhwc},
-                         .blocks = Blocks::kNever};
+  PlanOptions options = {.formats = {Format::kNc4, Format::kNc32, Format::kNhwc}};
   options.time = [](const TileQuestion& q) {
     return (q.src == Format::kNhwc ? 25.0 : 50.0) + (q.dst == Format::kNhwc ? 25.0 : 50.0);
   };
@@ -71,8 +70,7 @@ TEST(ChooseFormats, TakesWhatIsQuicker) {
 
 // What gains less than the model errs by, and what no kernel can run, is not taken.
 TEST(ChooseFormats, KeepsTheRuleForLittle) {
-  PlanOptions options = {.formats = {Format::kNc4, Format::kNc32, Format::kNhwc},
-                         .blocks = Blocks::kNever};
+  PlanOptions options = {.formats = {Format::kNc4, Format::kNc32, Format::kNhwc}};
   const std::vector<Format> usual = Planned(SmallResnet(48), {});
   options.time = [](const TileQuestion& q) { return q.src == Format::kNhwc ? 99.5 : 100.0; };
   EXPECT_EQ(Planned(SmallResnet(48), options), usual);

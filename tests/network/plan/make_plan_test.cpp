@@ -169,24 +169,10 @@ std::string WhyPooledApart(PlanOptions options, std::int64_t window = 3) {
   const int x = b.Input("x", Element::kUint8, 3, 224, 224, {0.02f, 114});
   const int a = b.Add("a", Element::kUint8, 64, 112, 112);
   Node& first = b.Put(Kind::kConvolution, {x}, a);
-  first.window = {.h = 7,
-                  .w = 7,
-                  .stride_h = 2,
-                  .stride_w = 2,
-                  .pad_top = 3,
-                  .pad_left = 3,
-                  .pad_bottom = 3,
-                  .pad_right = 3};
+  first.window = Around(7, 2);
   b.FillProducts(first, 64, 3 * 49, 0.003f);
   const int m = b.Add("m", Element::kUint8, 64, 56, 56);
-  b.Put(Kind::kMaxPool, {a}, m).window = {.h = window,
-                                          .w = window,
-                                          .stride_h = 2,
-                                          .stride_w = 2,
-                                          .pad_top = window / 2,
-                                          .pad_left = window / 2,
-                                          .pad_bottom = window / 2,
-                                          .pad_right = window / 2};
+  b.Put(Kind::kMaxPool, {a}, m).window = Around(window, 2);
   b.Output(m);
   const absl::StatusOr<Plan> plan = MakePlan(b.Make(), options);
   EXPECT_TRUE(plan.ok() && plan->pools.size() == 1) << plan.status();
@@ -220,6 +206,14 @@ TEST(MakePlan, SaysWhyAFirstLayerDoesNotPool) {
   EXPECT_THAT(WhyPooledApart({}), HasSubstr("on the CPU"));
   EXPECT_THAT(WhyPooledApart({.gpu = {.compute_capability = 86, .sm_count = 84}}),
               HasSubstr("the GPU's is 8.6"));
+}
+
+// The kernels are for compute capability 9.0, whatever the options want.
+TEST(MakePlan, NoOptionMakesAKernelRunOnAnotherGpu) {
+  const PlanOptions always = {.blocks = Blocks::kAlways,
+                              .gpu = {.compute_capability = 86, .sm_count = 84}};
+  EXPECT_THAT(WhyApart({}, always), HasSubstr("the GPU's is 8.6"));
+  EXPECT_THAT(WhyPooledApart(always), HasSubstr("the GPU's is 8.6"));
 }
 
 }  // namespace

@@ -27,9 +27,7 @@ Graph Chain() {
     const std::int64_t size = i == 1 ? 3 : 1;
     const int y = b.Add("y" + std::to_string(i), Element::kUint8, 64, 8, 8, q);
     Node& node = b.Put(Kind::kConvolution, {last}, y);
-    const std::int64_t pad = size / 2;
-    node.window = {
-        .h = size, .w = size, .pad_top = pad, .pad_left = pad, .pad_bottom = pad, .pad_right = pad};
+    node.window = Around(size);
     b.FillProducts(node, 64, 64 * size * size, 0.001f);
     last = y;
   }
@@ -62,7 +60,7 @@ TEST(Tune, StepsThatAreAlikeAreOneGroup) {
 // A bottleneck that is one kernel has tiles of its own.
 TEST(Tune, ABottleneckIsAGroup) {
   const auto network =
-      Network::Create(ResidualBlock({.projects = false, .w = 4}),
+      Network::Create(ResidualBlock({.projects = false, .sum_is_first = false, .w = 4}),
                       {.batch = 2, .back_end = rtc::BackEnd::kCpu, .blocks = Blocks::kAlways});
   ASSERT_TRUE(network.ok()) << network.status();
   const auto groups = TuneGroupsOf(*network, conv::CpuFacts{1}, 8);
