@@ -26,8 +26,8 @@ struct BottleneckFacts {
   // Whether y takes the place of x in shared memory.
   constexpr bool InPlace() const { return adds && !projects; }
   // Whether there is a part of this number (BottleneckPartName).
-  constexpr bool Has(int part) const {
-    return part != static_cast<int>(BottleneckPartName::kProjection) || projects;
+  constexpr bool Has(int number) const {
+    return number != static_cast<int>(BottleneckPartName::kProjection) || projects;
   }
   constexpr BottleneckShape Shape() const { return {rows, warpgroups}; }
 };

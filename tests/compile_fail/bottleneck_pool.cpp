@@ -4,7 +4,7 @@
 
 using namespace weft::epilogues;
 using Bytes = BiasRelu<>;
-struct Pooled : Chain<Scale, Residual<>, RoundFirst, MaxPool<3, 2, 1>, ClampTo<std::int8_t>> {};
+struct Pooled : Chain<Scale, RoundFirst, MaxPool<3, 2, 1>, ClampTo<std::int8_t>> {};
 struct Mine : weft::conv::S8Bottleneck<Bytes, Bytes, Pooled> {};
 
 auto op = weft::conv::Bottleneck<Mine>::Create({});
