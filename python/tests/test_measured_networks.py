@@ -56,7 +56,7 @@ def test_a_file_is_continued_by_the_same_command(tmp_path, monkeypatch):
     torch = types.ModuleType("torch")
     torch.cuda, torch.__version__ = types.SimpleNamespace(get_device_name=lambda: "GPU"), "0"
     monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setattr(networks, "ROOT", tmp_path)
+    monkeypatch.setattr(networks.libraries, "ROOT", tmp_path)
     (tmp_path / ".carry").mkdir()
     (tmp_path / ".carry/commit").write_text("0123456789")
     file = tmp_path / "a.json"
