@@ -134,7 +134,7 @@ inline Graph SmallResnet(std::int64_t channels = 40) {
 inline Graph Separable() {
   GraphBuilder b(8);
   const int x = b.Input("x", Element::kFloat, 3, 8, 9);
-  const int q = b.Add("q", Element::kUint8, 3, 8, 9, {0.02f, 123});
+  const int q = b.Add("q", Element::kInt8, 3, 8, 9, {0.02f, -5});
   b.Put(Kind::kQuantize, {x}, q);
   const int a = b.Add("a", Element::kUint8, 48, 8, 9, {0.05f, 100});
   b.FillProducts(b.Put(Kind::kConvolution, {q}, a), 48, 3, 0.01f);
