@@ -78,11 +78,11 @@ def make(folder, patterns):
         floats = model()
         notes = drawn_models.notes_of(floats)  # before the quantiser moves its weights into a file
         quantised = architectures.example.quantised(floats, size, **how)
-        session = onnxruntime.InferenceSession(quantised.SerializeToString(), providers=["CPUExecutionProvider"])
         graph, x = weft.network.import_onnx(quantised), images((3, size, size))
         if onnxruntime_saturates():  # then its outputs are others than elsewhere, and those of the formulas are not
             wanted = weft.network.run_reference(graph, {"x": x}).values()
         else:
+            session = onnxruntime.InferenceSession(quantised.SerializeToString(), providers=["CPUExecutionProvider"])
             wanted = [np.concatenate(parts) for parts in zip(*[session.run(None, {"x": x[i:i + 1]}) for i in range(IMAGES)])]
         drawn_models.pack(path, graph, notes, wanted)
         print(f"{name}: {len(quantised.graph.node)} nodes, {path.stat().st_size / 1e6:.2f} MB", flush=True)

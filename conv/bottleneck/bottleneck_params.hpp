@@ -39,6 +39,9 @@ struct BottleneckShape {
   // Where parts lie that every launch has: barriers, the filter of the 3x3 convolution, what is between
   // the convolutions. Other parts follow it.
   static constexpr int kSecondFilter = 1024;
+  // Words behind the barriers, one for each part, that are not 0 if it is not quick (bottleneck_quick.hpp).
+  using SlowWord = std::uint64_t;
+  static constexpr int kSlowWords = kSecondFilter - kBottleneckParts * int{sizeof(SlowWord)};
   static constexpr int kMiddles = kSecondFilter + 18 * kFilterBlock;
   constexpr int end() const { return kMiddles + warpgroups * middle_bytes(); }
 };

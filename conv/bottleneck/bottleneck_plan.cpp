@@ -120,8 +120,17 @@ std::string ProblemName(const BottleneckProblem& p) {
 }
 
 Problem PartOf(const BottleneckProblem& p, int part) {
-  const Problem parts[kBottleneckParts] = {p.first(), p.second(), p.projection(), p.third()};
-  return parts[part];
+  switch (BottleneckPartName(part)) {
+    case BottleneckPartName::kFirst:
+      return p.first();
+    case BottleneckPartName::kSecond:
+      return p.second();
+    case BottleneckPartName::kProjection:
+      return p.projection();
+    case BottleneckPartName::kThird:
+      return p.third();
+  }
+  return {};
 }
 
 absl::StatusOr<BottleneckPlan> PlanBottleneck(const BottleneckProblem& p,

@@ -32,7 +32,7 @@ struct BottleneckBarriers {
   static constexpr int kFilters = 3;
   static constexpr int kEmpty = PolicyT::config.patches * kRounds;
   static_assert(8 * (kFull + kEmpty + kGroups * (kRounds + kOutputs) + kFilters + 1) <=
-                BottleneckShape::kSecondFilter - 32);
+                BottleneckShape::kSlowWords);
 
   std::uint32_t base;
 
@@ -84,13 +84,12 @@ struct BottleneckRoles {
   // Rounds of 128 channels of y.
   WEFT_DEVICE static int Rounds(const BottleneckTiling& p) { return (p.chunks + 1) / 2; }
 
-  // Words that are not 0 if a part is not quick (bottleneck_quick.hpp), behind the mbarriers: of the first,
-  // the second, the last convolution, and the projection. Each warp that looks at values has 16 bits of them.
-  using SlowWord = std::uint64_t;
+  // The slow word of the first, the second, the last convolution, and the projection. Each warp that looks
+  // at values has 16 bits of it.
+  using SlowWord = BottleneckShape::SlowWord;
   static_assert(2 * kGroups <= sizeof(SlowWord));
   WEFT_DEVICE static std::uint32_t SlowAt(std::uint32_t base, int part) {
-    return base + BottleneckShape::kSecondFilter - kBottleneckParts * sizeof(SlowWord) +
-           sizeof(SlowWord) * static_cast<std::uint32_t>(part);
+    return base + BottleneckShape::kSlowWords + sizeof(SlowWord) * static_cast<std::uint32_t>(part);
   }
 
   // Where the values of the channels of each part begin.
