@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "weft/conv/choose/consider.hpp"
 #include "weft/conv/depthwise_pointwise.hpp"
 #include "weft/gemm/dispatch_choice.hpp"
 
@@ -136,7 +138,41 @@ std::string NoteOn(const Asked& a, const Channels& which) {
   return "";
 }
 
+// What of the candidates both kinds of machines have; refuse: what else it refuses.
+template <class Machine, class Function>
+absl::StatusOr<std::vector<Candidate>> ConsiderOn(const Problem& problem, const Machine& machine,
+                                                  absl::Span<const ConvFacts> policies,
+                                                  const Function& refuse) {
+  if (absl::Status s = CheckFacts("conv", machine); !s.ok()) return s;
+  std::vector<Candidate> candidates =
+      gemm::internal::ConsiderPlans<ConvolutionPlanner>(
+          problem, machine, policies.size(),
+          [&](std::size_t i) -> const ConvFacts& { return policies[i]; })
+          .second;
+  refuse(&candidates);
+  if (gemm::internal::Cheapest(candidates) < 0) return candidates[0].status;
+  return candidates;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<Candidate>> Consider(const Problem& problem, const GpuFacts& gpu,
+                                                absl::Span<const ConvFacts> policies) {
+  return ConsiderOn(problem, gpu, policies, [](std::vector<Candidate>*) {});
+}
+
+absl::StatusOr<std::vector<Candidate>> Consider(const Problem& problem, const CpuFacts& cpu,
+                                                absl::Span<const ConvFacts> policies) {
+  return ConsiderOn(problem, cpu, policies, [&](std::vector<Candidate>* candidates) {
+    std::vector<gemm::TileDescription> tiles;
+    for (const ConvFacts& facts : policies) tiles.push_back(facts.config);
+    const auto on_cpu = std::make_unique<bool[]>(tiles.size());
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      on_cpu[i] = gemm::internal::IsForCpu(tiles, i);
+    }
+    gemm::internal::RefuseWithoutCpuCode("conv", on_cpu.get(), candidates);
+  });
+}
 
 std::string AccessNote(const Problem& problem, const Tiles& family,
                        const std::vector<Candidate>& candidates, int chosen,

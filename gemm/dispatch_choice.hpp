@@ -77,18 +77,18 @@ inline std::string AccessNote(const typename Planner::Problem&, const FamilyFact
   return "";
 }
 
-// The plan of each policy of the family, and for each a Candidate: its prediction, or why it is
-// refused.
-template <class Planner, class Machine>
+// The plan of each policy, and for each a Candidate: its prediction, or why the policy or the machine refuses the
+// problem. facts_of(i): the facts of policy i.
+template <class Planner, class Machine, class FactsOf>
 inline std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> ConsiderPlans(
-    const typename Planner::Problem& problem, const Machine& machine,
-    const FamilyFacts<Planner>& family) {
+    const typename Planner::Problem& problem, const Machine& machine, std::size_t policies,
+    const FactsOf& facts_of) {
   const arch::DeviceLimits* device = nullptr;
   if constexpr (std::is_same_v<Machine, GpuFacts>) device = &machine.limits;
-  std::vector<typename Planner::Plan> plans(family.policies.size());
+  std::vector<typename Planner::Plan> plans(policies);
   std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const auto& facts = family.policies[i]->facts;
+  for (std::size_t i = 0; i < policies; ++i) {
+    const auto& facts = facts_of(i);
     auto plan = Planner::Make(problem, facts, device);
     Candidate& candidate =
         candidates.emplace_back(Candidate{Planner::TileOf(facts), plan.status(), {}});
@@ -97,11 +97,6 @@ inline std::pair<std::vector<typename Planner::Plan>, std::vector<Candidate>> Co
       candidate.prediction = Planner::Predict(*plan, facts, machine);
     }
     plans[i] = *std::move(plan);
-  }
-  if (device != nullptr) {
-    RefuseWithoutGpuCode(family.who, family.cmake, family.has_gpu_code, &candidates);
-  } else {
-    RefuseWithoutCpuCode(family.who, family.on_cpu, &candidates);
   }
   return {std::move(plans), std::move(candidates)};
 }
@@ -112,7 +107,14 @@ inline absl::StatusOr<Choice<Planner>> Choose(const typename Planner::Problem& p
                                               const DispatchOptions& options,
                                               const FamilyFacts<Planner>& family) {
   if (absl::Status s = CheckFacts(family.who, machine); !s.ok()) return s;
-  auto [plans, candidates] = ConsiderPlans<Planner>(problem, machine, family);
+  auto [plans, candidates] =
+      ConsiderPlans<Planner>(problem, machine, family.policies.size(),
+                             [&](std::size_t i) -> auto& { return family.policies[i]->facts; });
+  if constexpr (std::is_same_v<Machine, GpuFacts>) {
+    RefuseWithoutGpuCode(family.who, family.cmake, family.has_gpu_code, &candidates);
+  } else {
+    RefuseWithoutCpuCode(family.who, family.on_cpu, &candidates);
+  }
   const int cheapest = Cheapest(candidates);
   if (cheapest < 0) return candidates[0].status;
   Tuned tuned;

@@ -40,34 +40,36 @@ constexpr bool AsksNoMore(const TileDescription& a, const TileDescription& b) {
          a.alignment.src <= b.alignment.src && a.alignment.dst <= b.alignment.dst;
 }
 
-// The tiles of a family that Dispatch::RunOnCpu is compiled for, where all tiles have the same
-// results. One is the tile with the fewest rows among those that ask least of problems and
-// addresses (AsksNoMore), which accepts whatever any tile of the family accepts. The other is the
-// largest tile that is not wgmma_sm90's, for problems that fill it. A family has several of the
-// first kind if no single tile asks least, because one has the narrowest loads and another the
-// narrowest stores.
-template <std::size_t kCount>
-constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription, kCount>& tiles) {
+// Whether Dispatch::RunOnCpu is compiled for tile i of a family, where all tiles have the same results. It
+// is for the largest tile that is not wgmma_sm90's, for problems that fill it, and for the tile with the
+// fewest rows among those that ask least of problems and addresses (AsksNoMore), which accepts whatever
+// any tile of the family accepts. There are several of the latter if no single tile asks least, because
+// one has the narrowest loads and another the narrowest stores.
+constexpr bool IsForCpu(absl::Span<const TileDescription> tiles, std::size_t i) {
   const auto area = [](const TileDescription& c) { return c.threadblock.m * c.threadblock.n; };
   // Plain tiles come before those with cluster split-K, ping-pong or packed output rows.
   const auto rank = [](const TileDescription& c) {
     return std::pair(c.cluster_split_k > 1 || c.ping_pong || c.packed_rows > 1, c.threadblock.m);
   };
-  std::array<bool, kCount> on_cpu = {};
-  std::size_t largest = kCount;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    on_cpu[i] = true;
-    for (std::size_t j = 0; j < kCount; ++j) {
-      if (!AsksNoMore(tiles[j], tiles[i])) continue;
+  bool asks_least = true, largest = tiles[i].mainloop != Mainloop::kWgmmaSm90;
+  for (std::size_t j = 0; j < tiles.size(); ++j) {
+    const bool first = j < i;
+    if (AsksNoMore(tiles[j], tiles[i])) {
       const bool alike = AsksNoMore(tiles[i], tiles[j]);
       const bool before =
-          rank(tiles[j]) < rank(tiles[i]) || (rank(tiles[j]) == rank(tiles[i]) && j < i);
-      if (!alike || before) on_cpu[i] = false;
+          rank(tiles[j]) < rank(tiles[i]) || (rank(tiles[j]) == rank(tiles[i]) && first);
+      if (!alike || before) asks_least = false;
     }
-    if (tiles[i].mainloop == Mainloop::kWgmmaSm90) continue;
-    if (largest == kCount || area(tiles[i]) > area(tiles[largest])) largest = i;
+    const bool larger =
+        area(tiles[j]) > area(tiles[i]) || (area(tiles[j]) == area(tiles[i]) && first);
+    if (tiles[j].mainloop != Mainloop::kWgmmaSm90 && larger) largest = false;
   }
-  if (largest < kCount) on_cpu[largest] = true;
+  return asks_least || largest;
+}
+template <std::size_t kCount>
+constexpr std::array<bool, kCount> TilesForCpu(const std::array<TileDescription, kCount>& tiles) {
+  std::array<bool, kCount> on_cpu = {};
+  for (std::size_t i = 0; i < kCount; ++i) on_cpu[i] = IsForCpu(tiles, i);
   return on_cpu;
 }
 

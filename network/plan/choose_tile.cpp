@@ -1,13 +1,13 @@
 #include "weft/network/plan/choose_tile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "weft/conv/dispatch.hpp"
+#include "weft/conv/choose/consider.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 #include "weft/conv/ready_made.hpp"
 #include "weft/conv/ready_made_operators.hpp"
 #include "weft/network/graph/names.hpp"
@@ -16,19 +16,27 @@
 namespace weft::network {
 namespace {
 
-// The name of a policy's tile: the last type of namespace weft::conv in how the compiler spells the policy.
+// How the compiler spells a policy.
 template <class PolicyT>
-std::string TileOf() {
-  const std::string_view spelling = __PRETTY_FUNCTION__;
+constexpr std::string_view Spelling() {
+  return __PRETTY_FUNCTION__;
+}
+
+// The policies of a family as values.
+template <class FamilyT>
+struct Policies;
+template <class... PolicyT>
+struct Policies<conv::Family<PolicyT...>> {
+  static constexpr conv::ConvFacts kFacts[] = {conv::FactsOf<PolicyT>()...};
+  static constexpr std::string_view kSpellings[] = {Spelling<PolicyT>()...};
+};
+
+// The name of a policy's tile: the last type of namespace weft::conv in its spelling.
+std::string TileOf(std::string_view spelling) {
   constexpr std::string_view kNamespace = "weft::conv::";
   const std::string_view policy = spelling.substr(0, spelling.find(';'));
   const std::size_t begin = policy.rfind(kNamespace) + kNamespace.size();
   return std::string(policy.substr(begin, policy.find_first_of(",> ", begin) - begin));
-}
-
-template <class... Policies>
-std::array<std::string, sizeof...(Policies)> TilesOf(const conv::Family<Policies...>*) {
-  return {TileOf<Policies>()...};
 }
 
 // The stages of a step as far as they matter to the time of a tile.
@@ -49,17 +57,19 @@ using Pooled = epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, 
 
 using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
 
-template <class FamilyT>
-Candidates Consider(const TileQuestion& question, const Machine& machine) {
-  using Op = conv::Dispatch<FamilyT>;
-  const auto op =
-      std::visit([&](const auto& facts) { return Op::Create(question.problem, facts); }, machine);
-  if (!op.ok()) return op.status();
-  static const auto tiles = TilesOf(static_cast<const FamilyT*>(nullptr));
+Candidates QuickestFirst(const TileQuestion& question, const Machine& machine,
+                         absl::Span<const conv::ConvFacts> policies,
+                         const std::string_view* spellings) {
+  const auto considered = std::visit(
+      [&](const auto& facts) { return conv::Consider(question.problem, facts, policies); },
+      machine);
+  if (!considered.ok()) return considered.status();
   std::vector<TileCandidate> found;
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const conv::Candidate& candidate = op->candidates()[i];
-    if (candidate.status.ok()) found.push_back({tiles[i], candidate.prediction.microseconds});
+  for (const conv::Candidate& candidate : *considered) {
+    const std::string_view spelling = *spellings++;
+    if (candidate.status.ok()) {
+      found.push_back({TileOf(spelling), candidate.prediction.microseconds});
+    }
   }
   std::stable_sort(found.begin(), found.end(), [](const TileCandidate& a, const TileCandidate& b) {
     return a.microseconds < b.microseconds;
@@ -73,6 +83,12 @@ Candidates Consider(const TileQuestion& question, const Machine& machine) {
     if (!is_there) once.push_back(std::move(candidate));
   }
   return once;
+}
+
+template <class FamilyT>
+Candidates Consider(const TileQuestion& question, const Machine& machine) {
+  using P = Policies<FamilyT>;
+  return QuickestFirst(question, machine, P::kFacts, P::kSpellings);
 }
 
 // Of families that differ by the epilogue and the format of the output. To formats that few networks have, tiles are
