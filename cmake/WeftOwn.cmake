@@ -63,6 +63,14 @@ function(weft_own target)
   endif()
 endfunction()
 
+# weft_precompile(<target> ...): precompiled headers as target_precompile_headers() takes them; most of what a source takes
+# is reading these. ccache, which would then cache no source, is the better where there is one.
+function(weft_precompile)
+  if(NOT WEFT_CCACHE)
+    target_precompile_headers(${ARGN})
+  endif()
+endfunction()
+
 # weft_only_architectures(<target>): those of CMAKE_CUDA_ARCHITECTURES that gpu_architectures.txt names for it,
 # or all of them if it names none of them.
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -138,18 +139,30 @@ std::string NoteOn(const Asked& a, const Channels& which) {
   return "";
 }
 
-// What of the candidates both kinds of machines have; refuse: what else it refuses.
-template <class Machine, class Function>
+// Refuses the tiles that a Dispatch of these policies would not compile for the CPU.
+void RefuseWithoutCpuCode(absl::Span<const ConvFacts> policies,
+                          std::vector<Candidate>* candidates) {
+  std::vector<gemm::TileDescription> tiles;
+  for (const ConvFacts& facts : policies) tiles.push_back(facts.config);
+  const auto on_cpu = std::make_unique<bool[]>(tiles.size());
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    on_cpu[i] = gemm::internal::IsForCpu(tiles, i);
+  }
+  gemm::internal::RefuseWithoutCpuCode("conv", on_cpu.get(), candidates);
+}
+
+template <class Machine>
 absl::StatusOr<std::vector<Candidate>> ConsiderOn(const Problem& problem, const Machine& machine,
-                                                  absl::Span<const ConvFacts> policies,
-                                                  const Function& refuse) {
+                                                  absl::Span<const ConvFacts> policies) {
+  if (policies.empty()) {
+    return absl::InvalidArgumentError("conv: policies is empty; give at least one");
+  }
   if (absl::Status s = CheckFacts("conv", machine); !s.ok()) return s;
+  const auto facts_of = [&](std::size_t i) -> const ConvFacts& { return policies[i]; };
   std::vector<Candidate> candidates =
-      gemm::internal::ConsiderPlans<ConvolutionPlanner>(
-          problem, machine, policies.size(),
-          [&](std::size_t i) -> const ConvFacts& { return policies[i]; })
+      gemm::internal::ConsiderPlans<ConvolutionPlanner>(problem, machine, policies.size(), facts_of)
           .second;
-  refuse(&candidates);
+  if constexpr (std::is_same_v<Machine, CpuFacts>) RefuseWithoutCpuCode(policies, &candidates);
   if (gemm::internal::Cheapest(candidates) < 0) return candidates[0].status;
   return candidates;
 }
@@ -158,20 +171,12 @@ absl::StatusOr<std::vector<Candidate>> ConsiderOn(const Problem& problem, const 
 
 absl::StatusOr<std::vector<Candidate>> Consider(const Problem& problem, const GpuFacts& gpu,
                                                 absl::Span<const ConvFacts> policies) {
-  return ConsiderOn(problem, gpu, policies, [](std::vector<Candidate>*) {});
+  return ConsiderOn(problem, gpu, policies);
 }
 
 absl::StatusOr<std::vector<Candidate>> Consider(const Problem& problem, const CpuFacts& cpu,
                                                 absl::Span<const ConvFacts> policies) {
-  return ConsiderOn(problem, cpu, policies, [&](std::vector<Candidate>* candidates) {
-    std::vector<gemm::TileDescription> tiles;
-    for (const ConvFacts& facts : policies) tiles.push_back(facts.config);
-    const auto on_cpu = std::make_unique<bool[]>(tiles.size());
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-      on_cpu[i] = gemm::internal::IsForCpu(tiles, i);
-    }
-    gemm::internal::RefuseWithoutCpuCode("conv", on_cpu.get(), candidates);
-  });
+  return ConsiderOn(problem, cpu, policies);
 }
 
 std::string AccessNote(const Problem& problem, const Tiles& family,

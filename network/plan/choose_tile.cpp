@@ -57,18 +57,19 @@ using Pooled = epilogues::Chain<epilogues::SourceZeroPoint, epilogues::SumBias, 
 
 using Candidates = absl::StatusOr<std::vector<TileCandidate>>;
 
+// The tiles of these policies that can answer the question, the quickest first, each once. spellings: those of the policies.
 Candidates QuickestFirst(const TileQuestion& question, const Machine& machine,
                          absl::Span<const conv::ConvFacts> policies,
-                         const std::string_view* spellings) {
+                         absl::Span<const std::string_view> spellings) {
   const auto considered = std::visit(
       [&](const auto& facts) { return conv::Consider(question.problem, facts, policies); },
       machine);
   if (!considered.ok()) return considered.status();
   std::vector<TileCandidate> found;
-  for (const conv::Candidate& candidate : *considered) {
-    const std::string_view spelling = *spellings++;
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const conv::Candidate& candidate = (*considered)[i];
     if (candidate.status.ok()) {
-      found.push_back({TileOf(spelling), candidate.prediction.microseconds});
+      found.push_back({TileOf(spellings[i]), candidate.prediction.microseconds});
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const TileCandidate& a, const TileCandidate& b) {

@@ -10,7 +10,9 @@
 #include "tests/conv/choose/machines.hpp"
 #include "tests/conv/harness.hpp"
 #include "tests/conv/own_relu.hpp"
+#include "weft/conv/choose/consider.hpp"
 #include "weft/conv/dispatch.hpp"
+#include "weft/conv/plan/policy_facts.hpp"
 #include "weft/conv/ready_made.hpp"
 
 namespace weft::conv {
@@ -44,6 +46,50 @@ TEST(Dispatch, OlderGpusAreServed) {
   EXPECT_EQ(refused.status().message(),
             "conv: config.mainloop needs compute capability 8.0, this GPU has 7.5; run on the CPU "
             "or choose an older mainloop");
+}
+
+template <class FamilyT>
+struct FactsOfEach;
+template <class... Policies>
+struct FactsOfEach<Family<Policies...>> {
+  static constexpr ConvFacts kFacts[] = {FactsOf<Policies>()...};
+};
+
+// Facts alone are enough for what Dispatch finds out about a family.
+template <class FamilyT, class Machine>
+void ExpectAsDispatch(const Problem& problem, const Machine& machine) {
+  const auto op = Dispatch<FamilyT>::Create(problem, machine);
+  const auto considered = Consider(problem, machine, FactsOfEach<FamilyT>::kFacts);
+  ASSERT_EQ(considered.status(), op.status());
+  if (!op.ok()) return;
+  ASSERT_EQ(considered->size(), op->candidates().size());
+  for (std::size_t i = 0; i < considered->size(); ++i) {
+    const Candidate &alone = (*considered)[i], &of_dispatch = op->candidates()[i];
+    EXPECT_EQ(alone.status, of_dispatch.status) << i;
+    EXPECT_EQ(alone.prediction.microseconds, of_dispatch.prediction.microseconds) << i;
+  }
+}
+
+TEST(Consider, SaysOfFactsWhatDispatchSays) {
+  for (const Problem& p :
+       {SquareProblem(8, 64, 28, 64, 3, 1, 1), SquareProblem(1, 20, 7, 20, 1, 0, 1),
+        SquareProblem(64, 3, 224, 64, 7, 3, 2), SquareProblem(8, 0, 28, 64, 3, 1, 1),
+        SquareProblem(8, 64, 28, 64, 3, 1, 0)}) {
+    for (const arch::DeviceLimits& gpu : {Turing(), Gpu(86, 84, 99), Gpu(90, 132, 227)}) {
+      ExpectAsDispatch<S8Conv32Family<Relu>>(p, GpuFactsOf(gpu));
+      ExpectAsDispatch<S8ConvNhwcFamily<Relu>>(p, GpuFactsOf(gpu));
+    }
+    ExpectAsDispatch<S8Conv32Family<Relu>>(p, CpuFacts{4});
+    ExpectAsDispatch<S8ConvNhwcFamily<Relu>>(p, CpuFacts{4});
+  }
+  ExpectAsDispatch<S8Conv32Family<Relu>>(SquareProblem(8, 64, 28, 64, 3, 1, 1), CpuFacts{0});
+}
+
+TEST(Consider, RefusesNoPolicies) {
+  const absl::Status status =
+      Consider(SquareProblem(1, 4, 4, 4, 1, 0, 1), CpuFacts{1}, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "conv: policies is empty; give at least one");
 }
 
 // The families hold tiles that Hopper alone runs.
